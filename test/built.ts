@@ -8,8 +8,8 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 
 /** Builds before the tests where dist/ is older than what it is made from. */
 export default function setup(): void {
-  if (fromSources || newest(['src', 'scripts/build.mjs', 'package.json']) < built()) return
-  execFileSync(process.execPath, ['scripts/build.mjs'], { cwd: root, stdio: 'inherit' })
+  if (fromSources || newest(['src', 'dev/build.mjs', 'package.json']) < built()) return
+  execFileSync(process.execPath, ['dev/build.mjs'], { cwd: root, stdio: 'inherit' })
 }
 
 function newest(places: readonly string[]): number {

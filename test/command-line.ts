@@ -20,7 +20,7 @@ export const bin: string = place('cli/bin.ts', 'cli/bin.cjs')
 /** The library, for programs that tests start. */
 export const library: string = place('entries/index.ts', 'entries/index.js')
 
-/** Of the sources, of what was built, or of the package where that is installed: `vitest.requirements.config.ts`. */
+/** Of the sources, of what was built, or of the package where that is installed: the project `requirements` of `vitest.config.ts`. */
 function place(source: string, built: string): string {
   const packed = process.env['SKILLRAIL_PACKED']
   if (packed !== undefined) return join(packed, 'dist', built)

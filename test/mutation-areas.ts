@@ -4,12 +4,12 @@
  */
 export const mutationAreas: Readonly<Record<string, { sources: string[]; tests: string[] }>> = {
   trust: {
-    sources: ['src/trust/!(lock|check).ts'],
+    sources: ['src/trust/!(lock*|check).ts'],
     // Not that of 20,000 files, which is too slow for every mutant.
     tests: ['test/trust/**/!(large-skill).test.ts'],
   },
   lock: {
-    sources: ['src/trust/lock.ts'],
+    sources: ['src/trust/lock*.ts'],
     tests: ['test/trust/{lock*,link-digests,outside-skill,removed-while-read}.test.ts'],
   },
   chain: {

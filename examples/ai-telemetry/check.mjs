@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 import { simulateReadableStream } from 'ai'
 import { MockLanguageModelV4 } from 'ai/test'
-import { cachedPackages } from '../../scripts/cached-packages.mjs'
+import { cachedPackages } from '../../dev/cached-packages.mjs'
 import { tracedGreeter } from './agent.mjs'
 
 const packages = { '@ai-sdk/otel': '1.0.173', '@opentelemetry/sdk-trace-base': '2.12.1' }

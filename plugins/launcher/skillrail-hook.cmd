@@ -8,7 +8,7 @@ set "ENTRY=%~dp0@ENTRY@"
 if not exist "%ENTRY%" goto gone
 set "PROGRAM=@NODE@"
 if exist "%PROGRAM%" goto run
-for /f "delims=" %%n in ('%SystemRoot%\System32\where.exe "$PATH:node.exe" 2^>nul') do (
+for /f "delims=" %%n in ('%SystemRoot%\System32\where.exe "$PATH:node.exe" 2^>nul ^| %SystemRoot%\System32\findstr.exe /v /i /l "node_modules"') do (
   set "PROGRAM=%%n"
   goto run
 )

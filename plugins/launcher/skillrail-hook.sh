@@ -8,9 +8,29 @@ try() {
   shift
   if [ -x "$program" ]; then exec "$program" --single-threaded "$entry" "$@"; fi
 }
+# Looks on the path, but not in the project: npx and npm put folders of the project first.
+search() {
+  project=$(pwd -P)
+  folder=$project
+  while [ -n "$folder" ] && [ "$folder" != "$HOME" ]; do
+    if [ -e "$folder/.git" ]; then project=$folder; fi
+    folder=${folder%/*}
+  done
+  case $HOME/ in "$project"/*) project=/dev/null ;; esac
+  set -f
+  IFS=:
+  for folder in $PATH; do
+    case $folder/ in
+      "$project"/* | */node_modules/.bin/*) ;;
+      /*) try "$folder/node" "$@" ;;
+    esac
+  done
+  set +f
+  unset IFS
+}
 if [ -f "$entry" ]; then
   try @NODE@ "$@"
-  found=$(command -v node 2>/dev/null) && try "$found" "$@"
+  search "$@"
   for found in "$HOME"/.volta/bin/node "$HOME"/.local/share/mise/shims/node "$HOME"/.asdf/shims/node \
     "$HOME"/.nvm/versions/node/*/bin/node "$HOME"/.local/share/fnm/node-versions/*/installation/bin/node \
     /usr/local/bin/node /opt/homebrew/bin/node /usr/bin/node; do

@@ -2,18 +2,24 @@
 # Written by: skillrail triggers export. Changes here are lost; the triggers are in SKILL.md.
 #
 # Usage: inject-context PROMPT...    or the prompt on standard input
+#
+# Under the name validate-triggers it tests each pattern on the body of the skill, and exits with 1 if
+# one matches: it would fire on every call of the skill. Usage: validate-triggers [DIRECTORY]
 set -u
-skill=$(cd -- "$(dirname -- "$0")/.." && pwd -P) || exit 1
+name=${0##*/}
+directory=$(dirname -- "$0")/..
+if [ "$name" = validate-triggers ] && [ "$#" -gt 0 ]; then directory=$1; fi
+skill=$(cd -- "$directory" && pwd -P) || exit 1
 manifest=$skill/SKILL.md
 [ -f "$manifest" ] || manifest=$skill/skill.md
 if [ ! -r "$manifest" ]; then
-  printf 'inject-context: there is no SKILL.md in %s\n' "$skill" >&2
+  printf '%s: there is no SKILL.md in %s\n' "$name" "$skill" >&2
   exit 1
 fi
 newline='
 '
 # The x keeps line ends at the end of the prompt: a prompt is not trimmed.
-if [ "$#" -gt 0 ]; then prompt=$*; else prompt=$(cat; printf x); prompt=${prompt%x}; fi
+if [ "$name" = validate-triggers ]; then prompt=; elif [ "$#" -gt 0 ]; then prompt=$*; else prompt=$(cat; printf x); prompt=${prompt%x}; fi
 
 # CRLF counts as a line end. A CR at the very end of the prompt is not CRLF.
 lines() {
@@ -87,7 +93,7 @@ triggers() {
 }
 
 refuse() {
-  printf 'inject-context: %s: %s\n' "$1" "$2" >&2
+  printf '%s: %s: %s\n' "$name" "$1" "$2" >&2
 }
 
 # The real path of a file inside the skill, or nothing and the reason.
@@ -130,6 +136,49 @@ climb() {
   }'
 }
 
+# The instructions below the frontmatter.
+body() {
+  LC_ALL=C awk '
+    { sub(/\r$/, "") }
+    NR == 1 { sub(/^\357\273\277/, ""); if ($0 ~ /^---[ \t]*$/) { inside = 1; next } }
+    inside && /^---[ \t]*$/ { inside = 0; next }
+    !inside { print }
+  ' "$manifest"
+}
+
+validate() {
+  triggers | {
+    checked=0
+    risks=0
+    broken=0
+    while IFS= read -r pattern && IFS= read -r file; do
+      if [ "$pattern" = '!' ]; then
+        refuse "$manifest" "line $file: the triggers from here on are not in the portable format"
+        broken=1
+        break
+      fi
+      checked=$((checked + 1))
+      first=$(body | LC_ALL=C.UTF-8 grep -n -E -e "$pattern" 2>/dev/null | head -n 1)
+      if [ -z "$first" ]; then
+        printf 'OK %s -> %s\n' "$pattern" "$file"
+      else
+        risks=$((risks + 1))
+        printf 'FAIL %s -> %s\n' "$pattern" "$file"
+        printf 'Pattern matches the skill body - will fire on every invocation\n'
+        printf 'First match: %s\n' "$first"
+      fi
+    done
+    plural=s
+    [ "$checked" -ne 1 ] || plural=
+    printf '%s trigger%s checked, %s false-positive risk(s)\n' "$checked" "$plural" "$risks"
+    [ "$risks" -eq 0 ] && [ "$broken" -eq 0 ]
+  }
+}
+
+if [ "$name" = validate-triggers ]; then
+  validate
+  exit
+fi
 [ -n "$prompt" ] || exit 0
 prompt=$(lines; printf x)
 prompt=${prompt%x}

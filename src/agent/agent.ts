@@ -1,29 +1,26 @@
-import type {
-  Agent as AiAgent,
-  AgentCallParameters,
-  AgentStreamParameters,
-  GenerateTextResult,
-  ModelMessage,
-  OutputInterface,
-  StreamTextResult,
-  ToolSet,
-} from 'ai'
+import type { ModelMessage, ToolSet } from 'ai'
+import { isObject } from '#core/json'
 import type { SkillManager } from '#library/manager'
 import type { Skill, SkillInfo } from '#library/model'
-import { AgentEnvironment, type AgentOptions, defaultTimeoutMs } from './agent-options.ts'
-import { openLoop } from './ai/agent-loop.ts'
-import type { SkillTools } from './ai/skill-tool-set.ts'
-import { Skills } from './ai/skills.ts'
-import { fromToolSet, toToolSet } from './ai/tool-set.ts'
-import { approvalPart, type CallRules } from './approval/permit.ts'
+import {
+  AgentEnvironment,
+  type AgentOptions,
+  agentOptions,
+  defaultTimeoutMs,
+  refuseText,
+  runOptions,
+} from './agent-options.ts'
+import { fromToolSet } from './ai/tool-set.ts'
+import { approvalPart } from './approval/permit.ts'
 import { createBuiltInTools } from './built-in-tools/built-in-tools.ts'
-import { ConversationKeeper } from './conversation/store.ts'
+import { checkAgentOptions } from './check-options.ts'
+import { ConversationKeeper } from './conversation/keeper.ts'
 import { usageError } from './errors.ts'
 import { EventLog } from './events.ts'
 import { McpPart } from './mcp-tools/mcp-part.ts'
 import { AgentSession } from './session.ts'
 import { SkillPart } from './skills/skill-part.ts'
-import { SkillSet } from './skills/skill-set.ts'
+import { warnProcess } from './skills/skill-set.ts'
 import type { SubagentConfig } from './subagents/config.ts'
 import {
   type DelegationHandle,
@@ -32,12 +29,13 @@ import {
 } from './subagents/delegation.ts'
 import { DelegationPart } from './subagents/delegation-tools.ts'
 import { SubagentManager } from './subagents/manager.ts'
+import type { SubagentParent } from './subagents/parent.ts'
 import type { AgentEvent, AgentTool, LoopOutcome, RunOptions, TokenUsage } from './types.ts'
-import { type RunUsage, UsageLedger, type UsageReport } from './usage.ts'
+import { UsageLedger, type UsageReport } from './usage.ts'
 
-/** How one prompt was answered. `messages` are those that were added to the conversation. */
+/** The answer to one prompt. `messages` are those that were added to the conversation. */
 export interface AgentResult extends LoopOutcome {
-  /** Of this run, its delegations included. */
+  /** Tokens of this run, including its delegations. */
   usage: TokenUsage
   durationMs: number
 }
@@ -48,59 +46,52 @@ export interface AgentStream extends AsyncIterable<AgentEvent> {
 }
 
 /**
- * A model that works with tools until it has answered, and one conversation with it. Skills and
- * subagents are there when they are given or asked for; without them nothing is looked for.
+ * A model that works with tools until it answers, and one conversation with it. Skills and subagents
+ * are searched for only if an option or a method asks for them.
  *
  * @example
  * const agent = new Agent({ model: 'anthropic:claude-sonnet-4-5', skills: ['code-review'] })
  * const { text, usage } = await agent.generate('/code-review src/index.ts')
  * await agent.close()
- *
- * It is an agent of the AI SDK too: with an object, `generate` and `stream` run the loop of the AI
- * SDK on the messages that they are given, and keep nothing. So it works behind
- * `createAgentUIStreamResponse` and for many conversations at once.
  */
-export class Agent<
-  Tools extends ToolSet = {},
-  Shape extends OutputInterface = never,
-> implements AiAgent<never, Tools & SkillTools, Context, Shape> {
-  readonly version = 'agent-v1'
+export class Agent {
   readonly name: string
   readonly #environment: AgentEnvironment
   readonly #ledger = new UsageLedger()
   readonly #servers: McpPart
   readonly #session: AgentSession
   readonly #keeper: ConversationKeeper | undefined
-  /** Tools that were given as a `ToolSet`, and what our own loop has in their place. */
-  readonly #given: { set: ToolSet; tools: readonly AgentTool[] }
-  #sdk: Skills | undefined
   #skills: SkillPart | undefined
+  /** The session's ID if no conversation is stored. */
+  #sessionIdWithoutStore: string | undefined
   #subagents: SubagentManager | undefined
   #offersSubagents = false
+  /** Listens to the events of the active run. */
   #listener: ((event: AgentEvent) => void) | undefined
 
   /**
-   * @throws {AgentUsageError} for an unknown built-in tool; {PromptTemplateError} for a variable of
-   *   the instructions without a value; {SubagentConfigError} for a definition that cannot be used.
+   * @throws {AgentUsageError} for invalid options; {PromptTemplateError} for a variable of the
+   *   instructions without a value; {SubagentConfigError} for an invalid definition.
    */
-  constructor(options: AgentOptions<Tools, Shape>) {
-    this.#environment = new AgentEnvironment(options)
+  constructor(options: AgentOptions) {
+    refuseText(options)
+    this.#environment = new AgentEnvironment(checkAgentOptions(options, agentOptions))
     this.name = this.#environment.name
-    const { tools = [] } = options
-    this.#given = isList(tools) ? { set: {}, tools: [] } : { set: tools, tools: fromToolSet(tools) }
     this.#servers = new McpPart(this.#environment, this.#note)
     this.#session = this.#openSession()
     this.#keeper = this.#openKeeper()
-    if (options.skills !== undefined || options.skillDirs !== undefined) this.#offerSkills()
-    if (options.subagents !== undefined) this.#offerSubagents()
+
+    const { skills, skillDirs, subagents } = this.#environment.options
+    if (skills !== undefined || skillDirs !== undefined) this.#offerSkills()
+    if (subagents !== undefined) this.#offerSubagents()
   }
 
-  /** The conversation until now, without the instructions. */
+  /** The conversation so far, without the instructions. */
   get messages(): readonly ModelMessage[] {
     return this.#session.messages
   }
 
-  /** The ID under which the conversation is stored; undefined before the first run, or without a store. */
+  /** The ID of the stored conversation; undefined before the first run, or without a store. */
   get conversation(): string | undefined {
     return this.#keeper?.id
   }
@@ -109,85 +100,67 @@ export class Agent<
     return this.#ledger.report()
   }
 
-  get id(): string {
-    return this.name
-  }
-
-  /** Tools of the AI SDK; with MCP servers and subagents after {@link Agent.ready} or a call. */
-  get tools(): Tools & SkillTools {
-    return this.#typedTools()
-  }
-
   /** The tools that the model would be offered now. */
   listTools(): readonly AgentTool[] {
     return this.#session.tools()
   }
 
-  /** Starts servers and finds skills and subagents; every call begins with it. */
+  /** Starts servers and finds skills and subagents, as every run does first. */
   async ready(): Promise<void> {
-    await this.#skills?.ready()
+    await this.#prepare()
     await this.#session.prepare({ onEvent: this.#emit, signal: undefined })
-    await this.#ofSdk().ready()
   }
 
-  /** The PRD's name for `generate` with a text. Throws as it does. */
+  /** Does the same as `generate`, which is the name in the documentation. */
   async run(prompt: string, options: RunOptions = {}): Promise<AgentResult> {
+    return await this.generate(prompt, options)
+  }
+
+  /**
+   * Sends a prompt and waits for the answer. A model that fails, a cancelled run and one that used up
+   * its turns are results: see `status`. A prompt `/skill arguments` activates that skill as the user.
+   *
+   * @throws {ModelNotFoundError} for a model that cannot be resolved; {AgentUsageError} for an invalid
+   *   prompt, or during another run; {SkillError} for a skill that may not be used.
+   */
+  async generate(prompt: string, options: RunOptions = {}): Promise<AgentResult> {
+    requirePrompt(prompt)
     return await this.#run(prompt, options)
   }
 
   /**
-   * Asks, and waits for the answer. A model that fails, a cancelled run and one that used up its
-   * turns are results: see `status`. A prompt `/skill arguments` activates that skill as the user.
+   * Continues the last turn: asks again for the calls that wait for an approval and makes them, or
+   * continues a turn whose process ended.
    *
-   * @throws {ModelNotFoundError} for a model that cannot be resolved; {AgentUsageError} for an empty
-   *   prompt, or while the agent is still working; {SkillError} for a skill that may not be used.
-   */
-  generate(prompt: string, options?: RunOptions): Promise<AgentResult>
-  /** Answers messages as every agent of the AI SDK does, and throws what the AI SDK throws. */
-  generate(call: Call<Tools>): Promise<GenerateTextResult<Tools & SkillTools, Context, Shape>>
-  async generate(given: string | Call<Tools>, options: RunOptions = {}): Promise<unknown> {
-    return typeof given === 'string'
-      ? await this.#run(given, options)
-      : await (await this.#loop(given.abortSignal)).generate(given)
-  }
-
-  /**
-   * Continues the last turn: asks again for the calls that wait for an approval and makes them, or goes
-   * on where a process ended.
-   *
-   * @throws {AgentUsageError} `turn-complete` where there is nothing to continue; as `generate`.
+   * @throws {AgentUsageError} `turn-complete` if there is nothing to continue; otherwise as `generate`.
    */
   async resume(options: RunOptions = {}): Promise<AgentResult> {
     return await this.#run(undefined, options)
   }
 
   /**
-   * Asks, and gives the events as they happen; text comes while the model writes. What `generate`
-   * throws, the reader and `result` get. A reader that stops early ends the run.
+   * Sends a prompt and yields the events as they happen; text arrives while the model writes. The
+   * reader and `result` receive what `generate` throws. A reader that stops early ends the run.
    *
    * @example
    * const stream = agent.stream('Summarise the README.')
    * for await (const event of stream) if (event.type === 'text') process.stdout.write(event.text)
    * const { status } = await stream.result
    */
-  stream(prompt: string, options?: RunOptions): AgentStream
-  /** Streams the answer to messages as every agent of the AI SDK does. */
-  stream(call: StreamCall<Tools>): Promise<StreamTextResult<Tools & SkillTools, Context, Shape>>
-  stream(given: string | StreamCall<Tools>, options: RunOptions = {}): unknown {
-    if (typeof given === 'string') return this.#events(given, options)
-    return this.#loop(given.abortSignal).then((loop) => loop.stream(given))
-  }
-
-  #events(prompt: string, options: RunOptions): AgentStream {
+  stream(prompt: string, options: RunOptions = {}): AgentStream {
+    requirePrompt(prompt)
     const events = new EventLog<AgentEvent>()
-    const left = new AbortController()
-    const { signal: given } = options
-    const signal = given ? AbortSignal.any([given, left.signal]) : left.signal
-    const onEvent = (event: AgentEvent) => {
-      events.add(event)
-      options.onEvent?.(event)
-    }
-    const result = this.#run(prompt, { stream: true, ...options, signal, onEvent })
+    const leaving = new AbortController()
+    const signals = [options.signal ?? [], leaving.signal].flat()
+    const result = this.#run(prompt, {
+      stream: true,
+      ...options,
+      signal: AbortSignal.any(signals),
+      onEvent(event) {
+        events.add(event)
+        options.onEvent?.(event)
+      },
+    })
     result.then(
       () => events.end(),
       (thrown: unknown) => events.end({ thrown }),
@@ -197,8 +170,8 @@ export class Agent<
       try {
         yield* events.read()
       } finally {
-        // Whoever stops reading wants no more of it: the run ends, and the agent is free again.
-        left.abort()
+        // A reader that stops wants nothing more: the run ends, and the agent is free again.
+        leaving.abort()
         await ended
       }
     }
@@ -210,7 +183,7 @@ export class Agent<
     this.#session.steer(text)
   }
 
-  /** The skills of this agent; made at the first question. */
+  /** The skills of this agent; created on first use. */
   get skillManager(): SkillManager {
     return this.#offerSkills().manager
   }
@@ -220,7 +193,7 @@ export class Agent<
     return await (await this.#readySkills()).register(skill)
   }
 
-  /** @throws {SkillError} for one that is there and cannot be used. */
+  /** @throws {SkillError} for a skill that exists and cannot be used. */
   async getSkill(name: string): Promise<Skill | undefined> {
     return await (await this.#readySkills()).get(name)
   }
@@ -231,7 +204,7 @@ export class Agent<
 
   /**
    * Activates a skill as the program and returns its content, to be used in a prompt; it stays active
-   * until the end of the next run. A skill with `context: fork` is carried out by a subagent, and its
+   * until the end of the next run. A skill with `context: fork` is executed by a subagent, and its
    * answer is returned.
    *
    * @example await agent.generate(await agent.invokeSkill('code-review', 'src/index.ts'))
@@ -239,23 +212,36 @@ export class Agent<
    */
   async invokeSkill(name: string, ...args: readonly string[]): Promise<string> {
     await this.#readySkills()
-    const used = await this.#offerSkills().use(name, joinArguments(args), 'code', {
+    const { answer } = await this.#offerSkills().use(name, joinArguments(args), 'code', {
       onEvent: this.#emit,
     })
-    return used.answer
+    return answer
   }
 
-  /** Ends an activation; tools and approvals are as before. False when it is not active. */
+  /** Ends an activation; tools and approvals are as before. False if the skill is not active. */
   async deactivateSkill(name: string): Promise<boolean> {
     return await this.#offerSkills().end(name)
   }
 
-  /** The subagents of this agent; made at the first question, which offers them to the model. */
+  /** The facts of this agent that `new SubagentManager(agent, …)` needs. @internal */
+  get subagentParent(): SubagentParent {
+    return {
+      environment: this.#environment,
+      servers: this.#servers,
+      tools: () => this.listTools(),
+      skills: () => this.#skills,
+      exhausted: this.#ledger.exhausted,
+      onUsage: this.#ledger.record,
+      onEvent: this.#emit,
+    }
+  }
+
+  /** The subagents of this agent; created on first use, from which on the model is offered them. */
   get subagentManager(): SubagentManager {
     return this.#offerSubagents()
   }
 
-  /** @throws {SubagentConfigError} for a definition that cannot be used, or a name that is taken. */
+  /** @throws {SubagentConfigError} for an invalid definition, or a name that is taken. */
   registerSubagent(config: SubagentConfig): void {
     this.subagentManager.register(config)
   }
@@ -264,42 +250,55 @@ export class Agent<
     return await this.subagentManager.list()
   }
 
-  /** Hands a task to a subagent and waits. See `SubagentManager.delegate`. */
+  /** Delegates a task to a subagent and waits. See `SubagentManager.delegate`. */
   async delegate(...work: Parameters<SubagentManager['delegate']>): Promise<SubagentResult> {
     return await (await this.delegateAsync(...work)).result()
   }
 
-  /** Hands a task to a subagent and returns at once. See `SubagentManager.delegateAsync`. */
+  /** Delegates a task to a subagent and returns at once. See `SubagentManager.delegateAsync`. */
   async delegateAsync(
     ...work: Parameters<SubagentManager['delegateAsync']>
   ): Promise<DelegationHandle> {
-    await this.#skills?.ready()
+    await this.#prepare()
     return await this.subagentManager.delegateAsync(...work)
   }
 
-  /** Ends what the agent started: a run with its tools, delegations, servers. */
+  /** Ends an active run with its tools, delegations and servers. */
   async close(): Promise<void> {
     await this.#session.close()
   }
 
-  async #run(prompt: string | undefined, options: RunOptions): Promise<AgentResult> {
+  async #run(prompt: string | undefined, runSettings: RunOptions): Promise<AgentResult> {
+    const options = checkAgentOptions(runSettings, runOptions)
     const { runtime } = this.#environment
-    const began = runtime.elapsed()
-    await this.#skills?.ready()
+    const startedAt = runtime.elapsed()
+    await this.#prepare()
+    // The session refuses a second run at the same time, which must not disturb the first one.
     const isFirst = !this.#session.running
     const keeper = isFirst ? this.#keeper : undefined
+    // Without a store nothing is awaited here, so that no other run can begin in between.
     const release = keeper && (await keeper.begin(prompt))
     const usage = this.#ledger.begin(options.maxTokens ?? this.#environment.options.maxTokens)
     if (isFirst) this.#listener = options.onEvent
     try {
-      const asked = { ...options, onEvent: this.#emit }
-      const outcome = await usage.within(() => this.#session.run(prompt, asked))
+      const run = { ...options, onEvent: this.#emit }
+      const outcome = await usage.within(() => this.#session.run(prompt, run))
       await keeper?.save(outcome.status)
-      return { ...outcome, usage: usage.used, durationMs: Math.round(runtime.elapsed() - began) }
+      return {
+        ...outcome,
+        usage: usage.used,
+        durationMs: Math.round(runtime.elapsed() - startedAt),
+      }
     } finally {
       if (isFirst) this.#listener = undefined
       release?.()
     }
+  }
+
+  /** @throws {SettingsError} for settings with errors; {SkillError} for an unusable skill option. */
+  async #prepare(): Promise<void> {
+    this.#environment.requireSettings()
+    await this.#skills?.ready()
   }
 
   readonly #emit = (event: AgentEvent) => {
@@ -315,30 +314,36 @@ export class Agent<
   readonly #note = (message: string) => this.#emit({ type: 'notice', agent: this.name, message })
 
   #openSession(): AgentSession {
-    const { runtime, project, options } = this.#environment
-    const { tools = [], builtIns } = options
-    const ofBuiltIns = createBuiltInTools(builtIns ?? [], {
-      project,
-      runtime,
-      environment: builtIns ? this.#environment.settings.run.environment : [],
-      readable: () => this.#skills?.directories ?? [],
+    const { options } = this.#environment
+    const instructions = async () => this.#environment.instructions()
+    const tools = this.#ownTools()
+    const approval = approvalPart({
+      ...this.#environment.permit,
+      rules: () => this.#skills?.rules,
     })
-    const own = [...(isList(tools) ? tools : this.#given.tools), ...ofBuiltIns]
-    const rules = (): CallRules | undefined => this.#skills?.rules
-    const approval = approvalPart({ ...this.#environment.permit, rules })
     return new AgentSession({
       ...options,
       timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
       agent: this.name,
       model: () => this.#environment.model(),
-      parts: [
-        { instructions: async () => this.#environment.instructions(), tools: () => own },
-        this.#servers,
-        approval,
-      ],
+      parts: [{ instructions, tools: () => tools }, this.#servers, approval],
       usage: this.#ledger,
       onMessages: async () => this.#keeper?.save('running'),
     })
+  }
+
+  /** The program's tools and the built-in ones. */
+  #ownTools(): readonly AgentTool[] {
+    const { runtime, project, options } = this.#environment
+    const { tools = [], builtIns } = options
+    const builtInTools = createBuiltInTools(builtIns ?? [], {
+      project,
+      runtime,
+      environment: builtIns ? this.#environment.settings.run.environment : [],
+      readable: () => this.#skills?.directories ?? [],
+    })
+    const programTools = isList(tools) ? tools : fromToolSet(tools)
+    return [...programTools, ...builtInTools]
   }
 
   #openKeeper(): ConversationKeeper | undefined {
@@ -358,66 +363,34 @@ export class Agent<
       state: () => ({
         messages: [...this.messages],
         waiting: [...this.#session.waiting],
-        skills: [...(this.#skills?.ofTurn ?? [])],
+        skills: [...(this.#skills?.turnSkills ?? [])],
         delegations: this.#subagents?.stored ?? [],
       }),
       restore: ({ messages, waiting, skills, delegations }) => {
         this.#session.restore(messages, waiting)
-        if (this.#skills) this.#skills.ofTurn = skills
+        if (this.#skills) this.#skills.turnSkills = skills
         if (delegations.length > 0) this.#manager().restore(delegations)
       },
     })
   }
 
-  // Tools and output have the types of the options that they were given with.
-  #loop(
-    signal: AbortSignal | undefined,
-  ): Promise<AiAgent<never, Tools & SkillTools, Context, Shape>>
-  async #loop(signal: AbortSignal | undefined): Promise<unknown> {
-    await this.ready()
-    const usage = this.#ledger.begin(this.#environment.options.maxTokens)
-    return await openLoop(this.#environment, this.#ofSdk(), this.#toolSet(usage), usage, signal)
-  }
-
-  #typedTools(): Tools & SkillTools
-  #typedTools(): unknown {
-    return this.#ofSdk().settings({ tools: this.#toolSet(this.#ledger.begin(undefined)) }).tools
-  }
-
-  #toolSet(usage: RunUsage): ToolSet {
-    const { set, tools: replaced } = this.#given
-    const ofSkills = this.#skills?.tools() ?? []
-    const own = this.listTools()
-      .filter((tool) => !replaced.includes(tool) && !ofSkills.includes(tool))
-      .map((tool) => {
-        const execute: AgentTool['execute'] = (...call) => usage.within(() => tool.execute(...call))
-        return { ...tool, execute }
-      })
-    return { ...toToolSet(own), ...set }
-  }
-
-  /** Kept, so that one secret signs all approvals. */
-  #ofSdk(): Skills {
-    if (this.#sdk) return this.#sdk
-    const { options } = this.#environment
-    const { startSkills, approvalSecret } = options
-    const none = { ...options, skills: undefined, skillDirs: undefined, discover: false }
-    const set = this.#skills?.set ?? new SkillSet(new AgentEnvironment(none), async () => [])
-    const own = { startSkills: this.#skills && startSkills, approvalSecret, onNotice: this.#note }
-    const servers = this.#servers
-    this.#sdk = new Skills(own, this.#environment, servers, set, servers)
-    return this.#sdk
+  #sessionId(): string | undefined {
+    if (this.#keeper) return this.#keeper.sessionId
+    this.#sessionIdWithoutStore ??= this.#environment.runtime.id()
+    return this.#sessionIdWithoutStore
   }
 
   #offerSkills(): SkillPart {
     if (this.#skills) return this.#skills
     this.#skills = new SkillPart(this.#environment, {
+      sessionId: () => this.#sessionId(),
+      // Without a listener a program would never learn why its skills have less effect than they declare.
+      warn: this.#environment.options.onEvent ? this.#note : warnProcess,
       serverTools: (server, signal) => this.#servers.serverTools(server, signal),
       fork: async (activation, run) =>
         requireSuccess(await this.#manager().fork(activation, run)).output,
     })
     this.#session.join(this.#skills)
-    this.#sdk = undefined
     return this.#skills
   }
 
@@ -427,7 +400,7 @@ export class Agent<
     return skills.manager
   }
 
-  #offerSubagents() {
+  #offerSubagents(): SubagentManager {
     const manager = this.#manager()
     if (!this.#offersSubagents) this.#session.join(new DelegationPart(manager))
     this.#offersSubagents = true
@@ -437,21 +410,21 @@ export class Agent<
   #manager(): SubagentManager {
     const environment = this.#environment
     const { subagents, concurrency, discover } = environment.options
-    this.#subagents ??= new SubagentManager(
-      {
-        environment,
-        servers: this.#servers,
-        tools: () => this.listTools(),
-        skills: () => this.#skills,
-        exhausted: this.#ledger.exhausted,
-        onUsage: this.#ledger.record,
-        onEvent: this.#emit,
-      },
-      subagents,
-      { files: discover === false ? undefined : environment.places, concurrency },
-    )
+    this.#subagents ??= new SubagentManager(this.subagentParent, subagents, {
+      files: discover === false ? undefined : environment.places,
+      concurrency,
+    })
     return this.#subagents
   }
+}
+
+/** @throws {AgentUsageError} for anything but a text, such as the messages of the AI SDK. */
+function requirePrompt(prompt: unknown): void {
+  if (typeof prompt === 'string') return
+  const hint = isObject(prompt)
+    ? 'An agent keeps its own conversation. In an application of the AI SDK, use createSkills of skillrail/ai.'
+    : undefined
+  throw usageError('prompt-invalid', 'A prompt is a text.', hint)
 }
 
 /** Several arguments as one text: one with blanks or quotes is quoted. */
@@ -461,12 +434,6 @@ function joinArguments(args: readonly string[]) {
   )
   return args.length === 1 ? args.join('') : quoted.join(' ')
 }
-
-type Context = Record<string, unknown>
-
-type Call<Tools extends ToolSet> = AgentCallParameters<never, Tools & SkillTools, Context>
-
-type StreamCall<Tools extends ToolSet> = AgentStreamParameters<never, Tools & SkillTools, Context>
 
 function isList(tools: readonly AgentTool[] | ToolSet): tools is readonly AgentTool[] {
   return Array.isArray(tools)

@@ -1,13 +1,13 @@
 import { messageOf, systemCode } from '#core/errors'
 import { ModelNotFoundError } from './errors.ts'
 
-/** Loads the AI SDK, a peer. @throws {ModelNotFoundError} with the command that installs it. */
+/** Loads the AI SDK, a peer dependency. @throws {ModelNotFoundError} with the command that installs it. */
 export function aiSdk(): Promise<typeof import('ai')> {
   const facts = { kind: 'ai', who: 'Models need', package: 'ai', version: '@7' }
   return loadPackage(facts, () => import('ai'))
 }
 
-/** @throws {ModelNotFoundError} for a package that is not installed, or cannot be loaded. */
+/** @throws {ModelNotFoundError} for a package that is not installed or cannot be loaded. */
 export async function loadPackage<T>(
   facts: Record<'kind' | 'who' | 'package' | 'version', string>,
   load: () => Promise<T>,
@@ -16,10 +16,10 @@ export async function loadPackage<T>(
     return await load()
   } catch (error) {
     const isMissing = systemCode(error) === 'ERR_MODULE_NOT_FOUND'
-    const why = isMissing ? 'is not installed' : `cannot be loaded: ${messageOf(error)}`
+    const problem = isMissing ? 'is not installed' : `cannot be loaded: ${messageOf(error)}`
     throw new ModelNotFoundError({
       code: `${facts.kind}-${isMissing ? 'not-installed' : 'unusable'}`,
-      message: `${facts.who} the package ${facts.package}, which ${why}.`,
+      message: `${facts.who} the package ${facts.package}, which ${problem}.`,
       hint: `npm install ${facts.package}${facts.version}`,
       cause: error,
     })

@@ -11,7 +11,8 @@ import { failedOutput, type StepOutput } from '#exec/output-protocol'
 import { SkillManager } from '#library/manager'
 import { createPermit } from './approval/permit.ts'
 import { createBuiltInTools, requireBuiltIns } from './built-in-tools/built-in-tools.ts'
-import { AgentSession, type SessionPart } from './session.ts'
+import { AgentSession } from './session.ts'
+import type { SessionPart } from './session-contract.ts'
 import { scriptTools } from './skills/active-skills.ts'
 import { jsonSchemaOf } from './tool.ts'
 import type { AgentEvent, LoopOutcome, ModelObject } from './types.ts'
@@ -29,7 +30,7 @@ interface ModelExecutorOptions {
   maxTurns?: number | undefined
 }
 
-/** Lets a model carry out steps without a script. Its usage is among the metrics of the step. */
+/** Lets a model carry out steps without a script. The metrics of a step include the usage. */
 export function modelExecutor(options: ModelExecutorOptions): Executor {
   requireBuiltIns(options.builtIns)
   return {
@@ -37,7 +38,8 @@ export function modelExecutor(options: ModelExecutorOptions): Executor {
     async execute(request) {
       const { step, state } = request.call
       const content = options.contentOf(step, request.arguments)
-      const facts = { step: step.step, state: jsonText(state), report: 'schema' } as const
+      const { feedback } = state
+      const facts = { step: step.step, state: jsonText(state), feedback, report: 'schema' } as const
       const prompt = agentPrompt({ ...content, ...facts })
       const promptDigest = sha256(prompt)
       try {
@@ -76,9 +78,9 @@ async function ask(
   try {
     const outputSchema = jsonSchemaOf('the report', reportSchema)
     const output = stepOutput(await session.run(prompt, { outputSchema, signal, onEvent }))
-    const used = ledger.report().total
-    const tokens = { input_tokens: used.inputTokens, output_tokens: used.outputTokens }
-    const metrics = { ...output.metrics, ...tokens, model_calls: used.requests }
+    const usage = ledger.report().total
+    const tokens = { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens }
+    const metrics = { ...output.metrics, ...tokens, model_calls: usage.requests }
     return { kind: 'output', output: { ...output, metrics, evidence: 'self-reported' }, log }
   } finally {
     await session.close()
@@ -92,7 +94,7 @@ function logLine(event: AgentEvent) {
   return ''
 }
 
-/** The scripts of the skill and built-in tools, as far as no approval is needed. */
+/** Offers the scripts of the skill and built-in tools. Calls that need an approval are refused. */
 async function stepTools(
   step: PlannedTask,
   { wishes }: StepContent,
@@ -100,7 +102,7 @@ async function stepTools(
 ): Promise<SessionPart> {
   const { builtIns, project, runtime } = options
   const directory = skillDirectory(project, step)
-  // Its trust was checked when the chain was planned, and again right before this step.
+  // The trust of the skill was checked when the chain was planned, and again before this step.
   const manager = new SkillManager({ runtime, autoDiscover: false, trustedPaths: [directory] })
   await manager.register(directory)
   const skill = await manager.get(step.skill)
@@ -119,7 +121,7 @@ async function stepTools(
   }
 }
 
-/** Metrics are a list because providers that enforce a schema allow no free keys. */
+/** Metrics are a list, because providers that enforce a schema refuse objects with any keys. */
 const reportSchema = z.strictObject({
   status: z.enum(['success', 'failure', 'critical']),
   result: z.string(),

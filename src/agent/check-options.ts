@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { isObject, type JsonObject } from '#core/json'
+import { type OptionOwner, checkOptions, optionsProblem } from '#core/api-options'
 import { didYouMean } from '#core/text'
 import { usageError } from './errors.ts'
 
@@ -9,10 +10,10 @@ export interface OptionProblem {
   hint?: string | undefined
 }
 
-/** Everything that is wrong with options. The message of a rule says what its value must be. */
-export function problemsIn(schema: z.ZodObject, given: object, owner: string): OptionProblem[] {
+/** Returns all problems of options. The message of a schema's rule says what its value must be. */
+export function problemsIn(schema: z.ZodObject, options: object, owner: string): OptionProblem[] {
   const fields = Object.keys(schema.shape)
-  return (schema.safeParse(given).error?.issues ?? []).flatMap((issue): OptionProblem[] => {
+  return (schema.safeParse(options).error?.issues ?? []).flatMap((issue): OptionProblem[] => {
     const path = issue.path.filter((part) => typeof part === 'string')
     if (issue.code !== 'unrecognized_keys') {
       return [{ field: path.join('.'), problem: `must be ${issue.message}` }]
@@ -24,13 +25,23 @@ export function problemsIn(schema: z.ZodObject, given: object, owner: string): O
   })
 }
 
-/** @throws {AgentUsageError} that names every option which is unknown or out of its range. */
-export function requireOptions(schema: z.ZodObject, given: object, owner: string): void {
-  const problems = problemsIn(schema, given, owner)
+/** @throws {AgentUsageError} that names every option which is unknown or out of range. */
+export function requireOptions(schema: z.ZodObject, options: object, owner: string): void {
+  const problems = problemsIn(schema, options, owner)
   if (problems.length === 0) return
-  const all = problems.map(({ field, problem }) => `\`${field}\` ${problem}`).join('; ')
+  const list = problems.map(({ field, problem }) => `\`${field}\` ${problem}`).join('; ')
   const hint = problems.flatMap((one) => one.hint ?? []).join(' ') || undefined
-  throw usageError('agent-options', `The options of ${owner} cannot be used: ${all}.`, hint)
+  throw usageError('agent-options', `The options of ${owner} cannot be used: ${list}.`, hint)
+}
+
+/** Checks like {@link checkOptions}. @throws {AgentUsageError} for an invalid option. */
+export function checkAgentOptions<Options extends object>(
+  options: Options,
+  owner: OptionOwner,
+): Options {
+  const problem = optionsProblem(options, owner)
+  if (problem) throw usageError('agent-options', problem.message, problem.hint)
+  return checkOptions(options, owner)
 }
 
 function whole(least: number, most: number): z.ZodOptional<z.ZodNumber> {
@@ -45,7 +56,7 @@ function fraction(least: number, most: number): z.ZodOptional<z.ZodNumber> {
 
 export const limits = {
   maxTurns: whole(1, 10_000),
-  /** The longest that a timer can wait. */
+  /** The longest time of a timer. */
   timeoutMs: whole(1, 2 ** 31 - 1),
   maxTokens: whole(1, 1_000_000_000_000),
   concurrency: whole(1, 1000),
@@ -75,7 +86,7 @@ export const callSettings = z
   )
   .optional()
 
-/** Settings of model calls that are passed on to the provider. */
+/** Settings of model calls, for the provider. */
 export interface CallSettings {
   maxOutputTokens?: number | undefined
   temperature?: number | undefined
@@ -84,6 +95,6 @@ export interface CallSettings {
   /** Further attempts after HTTP 408, 409, 429, 5xx or a lost connection; default 2. */
   maxRetries?: number | undefined
   headers?: Readonly<Record<string, string>> | undefined
-  /** Options that only one provider knows, by its name. */
+  /** Options of single providers, by the name of the provider. */
   providerOptions?: Readonly<Record<string, JsonObject>> | undefined
 }

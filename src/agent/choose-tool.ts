@@ -11,7 +11,7 @@ import { wireName } from './tool.ts'
 const instructions =
   'Choose the one tool that does what the user asks, and call it. Copy every value from the words of the user; invent none. If no tool fits, call none.'
 
-/** A model that chooses one of the offered tools by calling it. Nothing is called by this. */
+/** Creates a chooser that lets a model call one of the offered tools. No tool is executed. */
 export async function toolModel(
   name: string,
   { runtime, settings }: { runtime: Pick<Runtime, 'env'>; settings: Pick<Settings, 'agent'> },

@@ -1,6 +1,6 @@
 import { exitCode, type ExitCode, SkillrailError, type SkillrailErrorFacts } from '#core/errors'
 
-/** Base of the errors about agents; those about subagents have a family of their own. */
+/** Base of the errors about agents. {@link SubagentError} is the base of those about subagents. */
 export class AgentError extends SkillrailError {}
 
 /** No model or provider of that name, or its package is not installed. */
@@ -8,7 +8,7 @@ export class ModelNotFoundError extends AgentError {
   override readonly exitCode: ExitCode = exitCode.notFound
 }
 
-/** The agent was given something that cannot be used: an empty task, a value of a wrong kind. */
+/** Wrong use of an agent: an empty task, a value of a wrong kind. */
 export class AgentUsageError extends AgentError {
   override readonly exitCode: ExitCode = exitCode.usage
 }
@@ -17,7 +17,7 @@ export function usageError(code: string, message: string, hint?: string): AgentU
   return new AgentUsageError({ code, message, hint })
 }
 
-/** A conversation that is not there, or cannot be used now. */
+/** A conversation that does not exist, or cannot be used now. */
 export class ConversationError extends AgentError {
   override readonly exitCode: ExitCode
 
@@ -27,32 +27,32 @@ export class ConversationError extends AgentError {
   }
 }
 
-/** Two tools would have one name for the model, or a name cannot be used at all. */
+/** Two tools would have the same name for the model, or a name is invalid. */
 export class ToolNameError extends AgentUsageError {}
 
-/** A prompt template has a placeholder without a value, or one that cannot be read. */
+/** A prompt template has a placeholder without a value, or an invalid one. */
 export class PromptTemplateError extends AgentUsageError {}
 
 export class SubagentError extends SkillrailError {}
 
-/** A definition of a subagent that cannot be used; `diagnostics` lists everything that is wrong. */
+/** An invalid definition of a subagent; `diagnostics` lists all problems. */
 export class SubagentConfigError extends SubagentError {}
 
-/** No subagent of that name, or one that is withheld. The hint names those that there are. */
+/** A subagent that does not exist or is withheld. The hint lists the available ones. */
 export class SubagentNotFoundError extends SubagentError {
   override readonly exitCode: ExitCode =
     this.code === 'subagent-untrusted' ? exitCode.refused : exitCode.notFound
 }
 
-/** A subagent tried to delegate: subagents are one level deep, whatever way is tried. */
+/** A subagent tried to delegate: subagents are one level deep. */
 export class SubagentNestingError extends SubagentError {
   override readonly exitCode: ExitCode = exitCode.refused
 }
 
-/** A delegation that cannot be started, steered or resumed as it was asked for. */
+/** A delegation that cannot be started, steered or resumed. */
 export class SubagentDelegationError extends SubagentError {}
 
-/** The turns of a subagent ran out before it was done; thrown only where a caller asks for a throw. */
+/** A delegation that reached its maximum of turns or its time limit; `requireSuccess` throws it. */
 export class SubagentTimeoutError extends SubagentError {
   override readonly exitCode: ExitCode = exitCode.budget
 }

@@ -1,3 +1,4 @@
+/** Events in their order. Every reader gets all of them, from the first to the end. */
 export class EventLog<Event> {
   readonly #events: Event[] = []
   #ended: { error?: { thrown: unknown } | undefined } | undefined
@@ -15,9 +16,9 @@ export class EventLog<Event> {
 
   async *read(): AsyncIterableIterator<Event> {
     for (let next = 0; ;) {
-      const fresh = this.#events.slice(next)
-      yield* fresh
-      next += fresh.length
+      const unread = this.#events.slice(next)
+      yield* unread
+      next += unread.length
       if (next < this.#events.length) continue
       if (this.#ended?.error) throw this.#ended.error.thrown
       if (this.#ended) return

@@ -1,20 +1,29 @@
+import { checkArgument, type ValueRule } from '#core/api-options'
+import { isObject } from '#core/json'
 import { didYouMean } from '#core/text'
 import { PromptTemplateError } from './errors.ts'
 
-/** A prompt with placeholders, and what goes into them. */
+/** A prompt with placeholders and their values. */
 export interface PromptTemplate {
   /** Text in which `{{name}}` stands for a variable; `\{{` is two braces and no placeholder. */
   template: string
   variables: Readonly<Record<string, string | number | boolean>>
 }
 
-/** A prompt as text that is used as it stands, or as a template. */
+/** A prompt as text or as a template. */
 export type PromptText = string | PromptTemplate
+
+export const promptRule: ValueRule = {
+  form: 'a text or { template, variables }',
+  fits: (value) =>
+    typeof value === 'string' ||
+    (isObject(value) && typeof value['template'] === 'string' && isObject(value['variables'])),
+}
 
 const placeholder = /\\\{\{|\{\{(?:\s*([A-Za-z_][A-Za-z0-9_.-]*)\s*\}\})?/g
 
 /**
- * The text of a prompt. Values go in as they are: a placeholder in one of them is not read again.
+ * Returns the text of a prompt. Values are inserted unchanged; placeholders in them have no effect.
  *
  * @example
  * promptText({ template: 'You review {{language}}.', variables: { language: 'Rust' } })
@@ -22,6 +31,7 @@ const placeholder = /\\\{\{|\{\{(?:\s*([A-Za-z_][A-Za-z0-9_.-]*)\s*\}\})?/g
  * @throws {PromptTemplateError} for a placeholder without a value, or one that is not closed.
  */
 export function promptText(prompt: PromptText): string {
+  checkArgument(prompt, 'A prompt', promptRule)
   if (typeof prompt === 'string') return prompt
   const { template, variables } = prompt
   const missing = new Set<string>()
@@ -40,8 +50,8 @@ export function promptText(prompt: PromptText): string {
     return String(variables[name])
   })
   if (missing.size === 0) return text
-  const wanted = Array.from(missing, (name) => `{{${name}}}`).join(', ')
-  const message = `The prompt template needs ${wanted}, which has no value.`
+  const placeholders = Array.from(missing, (name) => `{{${name}}}`).join(', ')
+  const message = `The prompt template needs ${placeholders}, which has no value.`
   const [first = ''] = missing
   const hint = didYouMean(first, Object.keys(variables)) || undefined
   throw new PromptTemplateError({ code: 'template-variable', message, hint })

@@ -1,12 +1,12 @@
 import { untilAborted } from '#core/runtime'
 
-/** Lets so many work at once; the others wait in order. */
+/** Runs a limited number of tasks at once; the others wait in order. */
 export class Queue {
   #free: number
   #waiting: (() => void)[] = []
 
-  constructor(places: number) {
-    this.#free = places
+  constructor(tasksAtOnce: number) {
+    this.#free = tasksAtOnce
   }
 
   async run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
@@ -21,7 +21,7 @@ export class Queue {
       return await work()
     } finally {
       this.#free += 1
-      // All look again, in their order: one that was cancelled takes no place.
+      // All waiting tasks check again, in their order: a cancelled one takes no place.
       for (const wake of this.#waiting.splice(0)) wake()
     }
   }

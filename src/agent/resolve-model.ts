@@ -1,29 +1,41 @@
 import type { LanguageModel } from 'ai'
 import { aiSdk, loadPackage } from './ai-sdk.ts'
+import { checkArgument, checkOptions, type OptionOwner, rule } from '#core/api-options'
 import { present } from '#core/json'
 import { type Runtime, systemRuntime } from '#core/runtime'
 import { didYouMean } from '#core/text'
 import { ModelNotFoundError, usageError } from './errors.ts'
 import type { ModelObject } from './types.ts'
 
-/** Anything that makes models of names: every provider of the AI SDK does. */
+/** Creates models by name, as every provider of the AI SDK does. */
 export interface ModelProvider {
   languageModel(name: string): LanguageModel
 }
 
 export interface ResolveModelOptions {
-  /** Providers of the program's own, by name; they take precedence. */
+  /** Further providers by name; they take precedence. */
   providers?: Readonly<Record<string, ModelProvider>> | undefined
-  /** Where the provider listens, in place of its own address. */
+  /** Replaces the address of the provider. */
   baseUrl?: string | undefined
-  /** Default: the provider's own variable. */
+  /** Default: the environment variable of the provider. */
   apiKey?: string | undefined
-  /** The address of `openai-compatible` when `baseUrl` is not given; that of the setting. */
+  /** The default address of `openai-compatible`, from the settings. */
   compatibleUrl?: string | undefined
   runtime?: Pick<Runtime, 'env'> | undefined
 }
 
-/** Providers with a package `@ai-sdk/NAME`: its factory, and the variable with the key. */
+const resolveOptions: OptionOwner<ResolveModelOptions> = {
+  of: 'resolveModel',
+  rules: {
+    providers: rule.object,
+    baseUrl: rule.text,
+    apiKey: rule.text,
+    compatibleUrl: rule.text,
+    runtime: rule.object,
+  },
+}
+
+/** Providers with a package `@ai-sdk/NAME`: its factory and the variable with the key. */
 const hosted: ReadonlyMap<string, readonly [factory: string, keyVariable?: string]> = new Map([
   ['anthropic', ['createAnthropic', 'ANTHROPIC_API_KEY']],
   ['openai', ['createOpenAI', 'OPENAI_API_KEY']],
@@ -38,7 +50,7 @@ const hosted: ReadonlyMap<string, readonly [factory: string, keyVariable?: strin
   ['google-vertex', ['createGoogleVertex']],
 ])
 
-/** OpenAI-compatible servers, and where each listens by itself; undefined: it has to be said. */
+/** OpenAI-compatible servers and their default addresses. */
 const compatible: ReadonlyMap<string, string | undefined> = new Map([
   ['openai-compatible', undefined],
   ['ollama', 'http://127.0.0.1:11434/v1'],
@@ -47,26 +59,29 @@ const compatible: ReadonlyMap<string, string | undefined> = new Map([
   ['vllm', 'http://127.0.0.1:8000/v1'],
 ])
 
-/** The variable with the key of an OpenAI-compatible server; no other key is ever sent to one. */
+/** The variable with the key of OpenAI-compatible servers. No other key is sent to them. */
 const compatibleKeyVariable = 'SKILLRAIL_AGENT_API_KEY'
 
 /**
- * The model that a name such as `anthropic:claude-sonnet-4-5` or `ollama:qwen3:8b` stands for. Only
- * the provider's package is loaded; whether the provider has the model shows in the first call.
+ * Returns the model with a name such as `anthropic:claude-sonnet-4-5` or `ollama:qwen3:8b`. Only the
+ * package of the provider is loaded. Whether the provider has the model shows in the first call.
  *
  * @throws {ModelNotFoundError} for an unknown provider or one whose package is not installed.
  * @throws {AgentUsageError} for a missing key or address, or an invalid address.
  */
 export async function resolveModel(
   name: string,
-  options: ResolveModelOptions = {},
+  resolution: ResolveModelOptions = {},
 ): Promise<ModelObject> {
+  checkArgument(name, 'The name of a model', rule.text)
+  const options = checkOptions(resolution, resolveOptions)
   const { provider, model } = readModelName(name, options)
   const { baseUrl, providers = {} } = options
   if (baseUrl !== undefined) requireAddress(baseUrl)
-  const own = Object.hasOwn(providers, provider) ? providers[provider] : undefined
+  const programProvider = Object.hasOwn(providers, provider) ? providers[provider] : undefined
   const load = compatible.has(provider) ? compatibleProvider : hostedProvider
-  const resolved = (own ?? (await load(provider, options))).languageModel(model)
+  const modelProvider = programProvider ?? (await load(provider, options))
+  const resolved = modelProvider.languageModel(model)
   if (typeof resolved !== 'string') return resolved
   const message = `The provider of ${name} gave a name in place of a model.`
   throw new ModelNotFoundError({ code: 'model-unresolved', message })
@@ -82,8 +97,8 @@ export function readModelName(
   const all = `Providers: ${names.join(', ')}.`
   if (colon <= 0 || model === '') {
     const bare = name.replaceAll(':', '')
-    const meant = baseUrl === undefined ? 'PROVIDER' : 'openai-compatible'
-    const example = names.includes(bare) ? `${bare}:NAME` : `${meant}:${bare || 'NAME'}`
+    const likelyProvider = baseUrl === undefined ? 'PROVIDER' : 'openai-compatible'
+    const example = names.includes(bare) ? `${bare}:NAME` : `${likelyProvider}:${bare || 'NAME'}`
     const message = `The model ${JSON.stringify(name)} does not say whose it is.`
     throw usageError('model-name', message, `Write it as provider:name, ${example} say. ${all}`)
   }
@@ -135,7 +150,7 @@ async function compatibleProvider(
     supportsStructuredOutputs: true,
     ...present({ apiKey: key }),
   })
-  // Some servers put what a model thinks before its answer, between tags.
+  // Some servers put the reasoning of a model between tags before its answer.
   const middleware = extractReasoningMiddleware({ tagName: 'think' })
   const languageModel = (model: string) =>
     wrapLanguageModel({ model: models.languageModel(model), middleware })
@@ -147,7 +162,7 @@ function isFactory(value: unknown): value is (options: object) => ModelProvider 
 }
 
 function requireAddress(text: string): void {
-  // Also where the scheme is missing, and `me:secret@host` is taken for a scheme and a path.
+  // Without a scheme, `me:secret@host` would parse as a scheme and a path.
   const urls = [text, `http://${text}`].flatMap((address) => URL.parse(address) ?? [])
   if (urls.some(({ username, password }) => username !== '' || password !== '')) {
     const message = 'The address of the provider has a user or password, which is never sent.'

@@ -1,76 +1,31 @@
 import type { ModelMessage } from 'ai'
 import type { JsonObject } from '#core/json'
-import type { AgentOptions } from './agent-options.ts'
 import { requireOptions, runLimits } from './check-options.ts'
-import { Compactor, hasText } from './conversation/compact.ts'
+import { Compactor } from './conversation/compact.ts'
+import { hasText } from './conversation/messages.ts'
 import { usageError } from './errors.ts'
 import { runLoop } from './loop/run-loop.ts'
 import type { RequestedCall } from './loop/sdk.ts'
 import { Stopper } from './stopper.ts'
 import { jsonSchemaOf, needsApproval } from './tool.ts'
 import type {
-  AfterTool,
-  AgentEvent,
-  AgentTool,
-  LoopOutcome,
-  ModelObject,
-  Permission,
-  Permit,
-  RunOptions,
-  ToolContext,
-} from './types.ts'
-import type { UsageLedger } from './usage.ts'
+  JoinedSession,
+  PromptContext,
+  SessionOptions,
+  SessionPart,
+} from './session-contract.ts'
+import type { AgentTool, LoopOutcome, Permission, RunOptions, ToolContext } from './types.ts'
 
-/** Maximum number of turns of an agent that sets none (PRD 5.6). */
+/** Maximum number of turns of an agent without the option `maxTurns`. */
 export const defaultMaxTurns = 50
 
-export interface SessionOptions extends Pick<
-  AgentOptions,
-  'maxTurns' | 'timeoutMs' | 'messages' | 'limits' | 'callSettings' | 'telemetry'
-> {
-  agent: string
-  delegation?: string | undefined
-  /** Asked at the start of every run; its errors reach the caller of `run`. */
-  model: () => ModelObject | Promise<ModelObject>
-  parts?: readonly SessionPart[] | undefined
-  usage: Pick<UsageLedger, 'record' | 'exhausted'>
-  onMessages?: (() => Promise<void>) | undefined
-}
-
-/** Something that takes part in a conversation: skills, approvals, delegation, MCP servers. */
-export interface SessionPart {
-  attach?: ((session: AgentSession) => void) | undefined
-  instructions?: ((run: PromptContext) => Promise<string | undefined>) | undefined
-  prompt?: ((text: string, run: PromptContext) => Promise<string>) | undefined
-  /** In place of `prompt`, where the last turn continues. */
-  resume?: ((run: PromptContext) => Promise<void>) | undefined
-  tools?: (() => readonly AgentTool[]) | undefined
-  /** Whether the model may see a tool now; every part must agree. */
-  offers?: ((tool: AgentTool) => boolean) | undefined
-  /** A model in place of the agent's own; asked before every step, the last part with one takes precedence. */
-  model?: (() => ModelObject | undefined) | undefined
-  /** Asked in order until one refuses; each sees the input that the one before it returned. */
-  permit?: Permit | undefined
-  /** Runs before a call that is allowed; throwing prevents the call. */
-  beforeTool?: ((...call: Parameters<Permit>) => Promise<void>) | undefined
-  afterTool?: AfterTool | undefined
-  /** Text that makes the model continue instead of ending its turn; the first part with one takes precedence. */
-  beforeStop?: ((text: string) => Promise<string | undefined>) | undefined
-  turnEnded?: (() => Promise<void>) | undefined
-  close?: (() => Promise<void>) | undefined
-}
-
-export interface PromptContext {
-  onEvent: (event: AgentEvent) => void
-  signal: AbortSignal | undefined
-}
-
-/** One conversation: its history and what may change in it. Every delegation gets its own. */
-export class AgentSession {
+/** A conversation: its history, and the parts that take part in its turns. Every delegation has its own. */
+export class AgentSession implements JoinedSession {
   readonly #options: SessionOptions
   readonly #parts: SessionPart[] = []
   readonly #compactor: Compactor
   #messages: readonly ModelMessage[]
+  /** The messages of the current step, which may be ahead of `#messages`. */
   #current: readonly ModelMessage[]
   /** IDs of calls that wait for an approval. */
   #waiting: readonly string[] = []
@@ -107,12 +62,12 @@ export class AgentSession {
     return tools.filter((tool) => this.#parts.every((part) => part.offers?.(tool) ?? true))
   }
 
-  /** Lets the parts get ready: servers start, subagents are found. Returns their instructions. */
+  /** Prepares the parts: servers start, subagents are found. Returns the instructions of the parts. */
   async prepare(run: PromptContext) {
     return await this.#texts((part) => part.instructions?.(run))
   }
 
-  /** Without a prompt, the last turn continues: with its calls that wait, or from where it broke off. */
+  /** Without a prompt, the last turn continues: with its waiting calls, or after an interruption. */
   async run(prompt: string | undefined, run: RunOptions = {}): Promise<LoopOutcome> {
     if (prompt?.trim() === '') {
       throw usageError('task-empty', 'The task is empty: an agent needs to be told what to do.')
@@ -166,31 +121,14 @@ export class AgentSession {
     const { outputSchema } = run
     const context = { onEvent: run.onEvent ?? (() => undefined), signal: run.signal }
     const texts = await this.prepare(context)
-    const all = openCalls(this.#messages)
-    const open = prompt === undefined ? all.filter(({ id }) => this.#waiting.includes(id)) : []
-    const lost = all.filter((call) => !open.includes(call))
-    const before = [...this.#messages]
-    if (lost.length > 0) before.push(notDone(lost, this.#waiting))
-    if (prompt === undefined) {
-      if (open.length === 0 && before.at(-1)?.role === 'assistant') {
-        const message = 'The last turn is complete: there is nothing to continue.'
-        throw usageError('turn-complete', message, 'Give the next prompt.')
-      }
-      for (const part of this.#parts) await part.resume?.(context)
-    } else {
-      let content = prompt
-      for (const part of this.#parts) content = (await part.prompt?.(content, context)) ?? content
-      const { files = [] } = run
-      const parts = [{ type: 'text' as const, text: content }, ...files]
-      before.push({ role: 'user', content: files.length === 0 ? content : parts })
-    }
-    const grown = async (added: readonly ModelMessage[]) => {
+    const { before, open } = await this.#beginTurn(prompt, run, context)
+    const addMessages = async (added: readonly ModelMessage[]) => {
       this.#messages = [...before, ...added]
       await this.#options.onMessages?.()
     }
-    // Whether a call that is made now had an effect is not known if the process ends before its result.
+    // If the process ends before a call has its result, nobody knows whether the call had an effect.
     this.#waiting = []
-    await grown([])
+    await addMessages([])
     const outcome = await runLoop({
       ...run,
       ...context,
@@ -217,7 +155,7 @@ export class AgentSession {
       },
       open,
       exhausted: usage.exhausted,
-      onMessages: grown,
+      onMessages: addMessages,
       maxTurns: run.maxTurns ?? maxTurns ?? defaultMaxTurns,
       steering: () => this.#steered.splice(0),
       prepareMessages: (messages, ask) => {
@@ -232,23 +170,48 @@ export class AgentSession {
     return outcome
   }
 
+  /** Returns the messages with which the turn begins, and the calls in them that are made first. */
+  async #beginTurn(
+    prompt: string | undefined,
+    { files = [] }: RunOptions,
+    context: PromptContext,
+  ): Promise<{ before: readonly ModelMessage[]; open: readonly RequestedCall[] }> {
+    const calls = callsWithoutResult(this.#messages)
+    const open = prompt === undefined ? calls.filter(({ id }) => this.#waiting.includes(id)) : []
+    const lost = calls.filter((call) => !open.includes(call))
+    const before = [...this.#messages]
+    if (lost.length > 0) before.push(notDone(lost, this.#waiting))
+    if (prompt === undefined) {
+      if (open.length === 0 && before.at(-1)?.role === 'assistant') {
+        const message = 'The last turn is complete: there is nothing to continue.'
+        throw usageError('turn-complete', message, 'Give the next prompt.')
+      }
+      for (const part of this.#parts) await part.resume?.(context)
+      return { before, open }
+    }
+    let text = prompt
+    for (const part of this.#parts) text = (await part.prompt?.(text, context)) ?? text
+    const content = files.length === 0 ? text : [{ type: 'text' as const, text }, ...files]
+    return { before: [...before, { role: 'user', content }], open }
+  }
+
   async #permit(tool: AgentTool, input: JsonObject, context: ToolContext): Promise<Permission> {
-    let used = input
+    let usedInput = input
     if (needsApproval(tool, input) && this.#parts.every(({ permit }) => !permit)) {
       return { allowed: false, reason: 'it needs an approval, and this session cannot ask for one' }
     }
     for (const part of this.#parts) {
-      const permission = await part.permit?.(tool, used, context)
+      const permission = await part.permit?.(tool, usedInput, context)
       if (permission?.allowed === false) return permission
-      used = permission?.input ?? used
+      usedInput = permission?.input ?? usedInput
     }
     for (const part of this.#parts) {
       if (!part.beforeTool) continue
       // Nothing starts for a call that was cancelled.
       context.signal.throwIfAborted()
-      await part.beforeTool(tool, used, context)
+      await part.beforeTool(tool, usedInput, context)
     }
-    return { allowed: true, input: used }
+    return { allowed: true, input: usedInput }
   }
 
   async #texts(question: (part: SessionPart) => Promise<string | undefined> | undefined) {
@@ -258,20 +221,21 @@ export class AgentSession {
   }
 }
 
-function openCalls(messages: readonly ModelMessage[]): RequestedCall[] {
+/** Returns the calls of the last answer that have no result. */
+function callsWithoutResult(messages: readonly ModelMessage[]): RequestedCall[] {
   const last = messages.findLastIndex(({ role }) => role === 'assistant')
   const contentOf = (message: ModelMessage | undefined) =>
     typeof message?.content === 'string' ? [] : [...(message?.content ?? [])]
   const results = messages.slice(last + 1).flatMap((message) => contentOf(message))
-  const done = new Set(results.map((part) => part.type === 'tool-result' && part.toolCallId))
+  const answered = new Set(results.map((part) => part.type === 'tool-result' && part.toolCallId))
   return contentOf(messages[last]).flatMap((part) => {
     if (part.type !== 'tool-call' || part.providerExecuted) return []
     const { toolCallId: id, toolName: name, input } = part
-    return done.has(id) ? [] : { id, name, input }
+    return answered.has(id) ? [] : { id, name, input }
   })
 }
 
-/** Results for calls that are not made any more: no provider takes a call without one. */
+/** Results for calls that are not made any more: providers refuse a call without a result. */
 function notDone(calls: readonly RequestedCall[], waiting: readonly string[]): ModelMessage {
   const content = calls.map(({ id, name }) => ({
     type: 'tool-result' as const,

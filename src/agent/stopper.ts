@@ -1,11 +1,11 @@
 export type StopReason = 'cancelled' | 'parent-cancelled' | 'timeout'
 
-/** Ends a run or a delegation: a cancellation of it or of its parent, or a timeout that begins now. */
+/** Ends a run or a delegation: by cancellation, with its parent, or at a time limit that starts now. */
 export class Stopper {
   readonly #controller = new AbortController()
   readonly #timer: NodeJS.Timeout | undefined
   readonly signal: AbortSignal
-  #why: StopReason = 'parent-cancelled'
+  #reason: StopReason = 'parent-cancelled'
 
   constructor(parent: AbortSignal | undefined, timeoutMs: number | undefined) {
     const { signal } = this.#controller
@@ -14,11 +14,11 @@ export class Stopper {
   }
 
   get reason(): StopReason | undefined {
-    return this.signal.aborted ? this.#why : undefined
+    return this.signal.aborted ? this.#reason : undefined
   }
 
   stop(reason: StopReason) {
-    if (!this.signal.aborted) this.#why = reason
+    if (!this.signal.aborted) this.#reason = reason
     this.#controller.abort()
   }
 

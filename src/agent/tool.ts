@@ -1,33 +1,23 @@
+import { type OptionOwner, required, rule } from '#core/api-options'
 import { hexDigest, isObject, type JsonObject, type JsonValue } from '#core/json'
+import { checkAgentOptions } from './check-options.ts'
 import { ToolNameError, usageError } from './errors.ts'
-import type { AgentTool, ToolContext } from './types.ts'
-
-/** A type of zod 4, or of any library that follows Standard Schema and can write JSON Schema. */
-export interface SchemaType<Value> {
-  readonly '~standard': {
-    readonly validate: (value: unknown) => SchemaResult<Value> | Promise<SchemaResult<Value>>
-    readonly jsonSchema?: { readonly input: (options: { target: 'draft-2020-12' }) => object }
-  }
-}
-
-type SchemaResult<Value> =
-  | { readonly value: Value; readonly issues?: undefined }
-  | { readonly issues: readonly { readonly message: string }[] }
+import type { AgentTool, SchemaType, ToolContext } from './types.ts'
 
 type AnySchema = SchemaType<unknown> | JsonObject | undefined
 
-/** What a program says of a tool. By default a call changes something, and nobody is asked. */
+/** The definition of a program's tool. By default a call changes something and needs no approval. */
 export interface ToolDefinition<Input>
   extends
     Pick<AgentTool, 'name' | 'description' | 'aliases'>,
     Partial<Pick<AgentTool, 'readOnly' | 'needsApproval'>> {
-  /** Text, or anything that is JSON. Throwing tells the model `Error: …`. */
+  /** Returns a text or any JSON value. An exception becomes the text `Error: …` for the model. */
   execute(input: Input, context: ToolContext): unknown
 }
 
 /**
- * A tool of the program, for `new Agent({ tools: [...] })`. `input` is a type of zod, whose defaults
- * and transformations hold, or a JSON Schema of an object; absent: the tool takes nothing.
+ * Creates a tool of the program, for `new Agent({ tools: [...] })`. `input` is a zod type, whose
+ * defaults and transformations apply, or a JSON Schema of an object. Without it the tool has no input.
  *
  * @example
  * tool({
@@ -36,7 +26,7 @@ export interface ToolDefinition<Input>
  *   input: z.object({ city: z.string() }),
  *   execute: async ({ city }) => await weatherOf(city),
  * })
- * @throws {AgentUsageError} when `input` cannot be written as a JSON Schema of an object.
+ * @throws {AgentUsageError} if `input` cannot be written as a JSON Schema of an object.
  */
 export function tool<Input>(
   definition: ToolDefinition<Input> & { input: SchemaType<Input> },
@@ -45,7 +35,7 @@ export function tool(
   definition: ToolDefinition<JsonObject> & { input?: JsonObject | undefined },
 ): AgentTool
 export function tool(definition: ToolDefinition<unknown> & { input?: AnySchema }): AgentTool {
-  const { name, input, execute, ...facts } = definition
+  const { name, input, execute, ...facts } = checkAgentOptions(definition, toolOptions)
   return {
     ...facts,
     name,
@@ -53,15 +43,30 @@ export function tool(definition: ToolDefinition<unknown> & { input?: AnySchema }
     needsApproval: facts.needsApproval ?? false,
     inputSchema: jsonSchemaOf(name, input),
     origin: { kind: 'program' },
-    async execute(given, context) {
-      const result = isSchemaType(input)
-        ? await input['~standard'].validate(given)
-        : { value: given }
+    async execute(value, context) {
+      const result = isSchemaType(input) ? await input['~standard'].validate(value) : { value }
       if (!result.issues) return jsonValue(await execute(result.value, context))
       const problems = result.issues.map(({ message }) => message).join('; ')
       throw usageError('tool-input', `The input of ${name} is not what it takes: ${problems}.`)
     },
   }
+}
+
+const toolOptions: OptionOwner<ToolDefinition<unknown> & { input?: AnySchema }> = {
+  of: 'a tool',
+  rules: {
+    name: required(rule.text),
+    description: required(rule.text),
+    input: rule.object,
+    execute: required(rule.callback),
+    aliases: rule.texts,
+    readOnly: rule.flag,
+    needsApproval: rule.flag,
+  },
+  renamed: {
+    inputSchema: 'The option is called input.',
+    parameters: 'The option is called input.',
+  },
 }
 
 function isSchemaType(input: AnySchema): input is SchemaType<unknown> {
@@ -77,7 +82,7 @@ export function jsonSchemaOf(owner: string, input: AnySchema): JsonObject {
   throw usageError('schema-unusable', message, 'Use zod 4.2 or later, or give the JSON Schema.')
 }
 
-/** What a model can read of anything: as JSON would have it, and `null` for nothing. */
+/** Returns a value as JSON would store it: `null` for nothing. */
 export function jsonValue(value: unknown): JsonValue {
   return JSON.parse(JSON.stringify(value) ?? 'null')
 }
@@ -86,37 +91,37 @@ export function objectSchema(properties: JsonObject, required: readonly string[]
   return { type: 'object', properties, required: [...required], additionalProperties: false }
 }
 
-/** What every tool of the agent itself has: it acts on nothing but the conversation. */
+/** Facts of the agent's own tools, which change nothing but the conversation. */
 export const ownTool = {
   readOnly: true,
   needsApproval: false,
   origin: { kind: 'agent' },
 } as const satisfies Partial<AgentTool>
 
-/** Whether a call is asked about where no rule of a skill and no hook approves it. */
+/** Whether a call needs an approval that no skill and no hook gives. */
 export function needsApproval(tool: AgentTool, input: JsonObject): boolean {
-  if (tool.alwaysAsk?.(input) !== undefined) return true
+  if (tool.mustAsk !== undefined || tool.alwaysAsk?.(input) !== undefined) return true
   return tool.needsApproval ?? !(tool.readOnly || tool.origin.kind === 'program')
 }
 
-/** What OpenAI and Anthropic both accept: 64 of letters, digits, `_` and `-`. */
+/** OpenAI and Anthropic both accept up to 64 letters, digits, `_` and `-`. */
 const longestWireName = 64
 
-const accepted = /^[A-Za-z0-9_-]{1,64}$/
+const wireNameForm = /^[A-Za-z0-9_-]{1,64}$/
 
 /** Tools by their wire names: {@link wireName} finds one by its display name too. */
 export type WireNames = ReadonlyMap<string, AgentTool>
 
-/** `skill.tool` is `skill__tool` for a provider; a name that is too long ends in a digest. */
+/** Returns the name of a tool for providers: `skill__tool` for `skill.tool`. A long name ends in a digest. */
 export function wireName(name: string): string {
-  if (accepted.test(name)) return name
+  if (wireNameForm.test(name)) return name
   const allowed = name.replaceAll('.', '__').replaceAll(/[^A-Za-z0-9_-]/g, '_')
   if (allowed.length <= longestWireName) return allowed === '' ? '_' : allowed
   const digest = hexDigest(name, 8)
   return `${allowed.slice(0, longestWireName - digest.length - 1)}_${digest}`
 }
 
-/** @throws {ToolNameError} when two tools would have one name, or one has none. */
+/** @throws {ToolNameError} if two tools would have the same name, or one has none. */
 export function toWireNames(tools: readonly AgentTool[]): WireNames {
   const byWireName = new Map<string, AgentTool>()
   for (const tool of tools) {

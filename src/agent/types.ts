@@ -1,11 +1,23 @@
 import type { FilePart, LanguageModel, ModelMessage } from 'ai'
 import type { JsonObject, JsonValue } from '#core/json'
-import type { SchemaType } from './tool.ts'
+import type { FailedResult } from './failed-result.ts'
 
-/** A model of the AI SDK; a bare name is not one. */
+/** A model object of the AI SDK, not a name. */
 export type ModelObject = Exclude<LanguageModel, string>
 
-/** Where a tool of an agent comes from. */
+/** A zod 4 type, or a type of another library that follows Standard Schema and can write JSON Schema. */
+export interface SchemaType<Value> {
+  readonly '~standard': {
+    readonly validate: (value: unknown) => SchemaResult<Value> | Promise<SchemaResult<Value>>
+    readonly jsonSchema?: { readonly input: (options: { target: 'draft-2020-12' }) => object }
+  }
+}
+
+type SchemaResult<Value> =
+  | { readonly value: Value; readonly issues?: undefined }
+  | { readonly issues: readonly { readonly message: string }[] }
+
+/** The source of a tool. */
 type ToolOrigin =
   | { kind: 'program' }
   | { kind: 'built-in' }
@@ -15,54 +27,54 @@ type ToolOrigin =
 
 /** A tool that an agent can offer to its model. */
 export interface AgentTool {
-  /** Letters, digits, `_`, `-`; a `.` parts a group from the tool: `read`, `skill.tool`. */
+  /** Letters, digits, `_`, `-`; a `.` separates a group from its tool: `read`, `skill.tool`. */
   name: string
-  /** What it does and when to use it: the model reads this. */
+  /** What the tool does and when to use it; the model reads this. */
   description: string
   /** JSON Schema of the input, an object. */
   inputSchema: JsonObject
-  /** Names by which `allowed-tools` and agent files call it: `Read`, `Bash`. */
+  /** Other names, as in `allowed-tools` and agent files: `Read`, `Bash`. */
   aliases?: readonly string[] | undefined
-  /** Whether a call changes nothing; such a call needs no approval. */
+  /** A call changes nothing, so it needs no approval. */
   readOnly: boolean
-  /** `false`: never asked for. Default: asked for unless it is read-only or the program's own. */
+  /** Whether a call needs an approval. Default: unless the tool is read-only or defined by the program. */
   needsApproval?: boolean | undefined
+  /** Reason to ask the user about every call, even if a skill or a hook approves it. */
+  mustAsk?: string | undefined
   origin: ToolOrigin
-  /** The text that `allowed-tools` patterns such as `Bash(git:*)` are compared with; default none. */
+  /** Returns the text that `allowed-tools` patterns such as `Bash(git:*)` are compared with. */
   patternText?: ((input: JsonObject) => string) | undefined
-  /** How patterns are compared with it: `tree` is a path with what lies below. Default `text`. */
+  /** How patterns are compared with this text: `tree` is a path and everything below. Default `text`. */
   patternKind?: 'command' | 'path' | 'tree' | 'text' | undefined
-  /** Why this call is asked for although its tool is read-only or approved: a path outside. */
+  /** Returns why a call needs an approval although the tool is read-only or approved: a path outside. */
   alwaysAsk?: ((input: JsonObject) => string | undefined) | undefined
-  /** What a call would do, for the user who is asked: a diff, a command. Changes nothing. */
+  /** Describes the effect of a call for the user: a diff, a command. Changes nothing. */
   effect?: ((input: JsonObject) => string | undefined) | undefined
   /**
-   * What the model gets. A `{ type: 'image', mimeType, data }` with base64, alone or in a list, is a
-   * picture. Throwing becomes the text `Error: …`, and the loop continues.
+   * Returns the result for the model. A `{ type: 'image', mimeType, data }` with base64, alone or in
+   * a list, is a picture. An exception becomes the text `Error: …`, and the loop continues.
    */
-  execute: (input: JsonObject, context: ToolContext) => Promise<JsonValue>
-  /** Whether the call with this very object failed although it has a result: an exit code. */
-  hasFailed?: ((input: JsonObject) => boolean) | undefined
+  execute: (input: JsonObject, context: ToolContext) => Promise<JsonValue | FailedResult>
 }
 
 export interface ToolContext {
   toolCallId: string
   signal: AbortSignal
-  /** Progress of something long, such as the events of a delegation. */
+  /** Reports progress, such as the events of a delegation. */
   onEvent: (event: AgentEvent) => void
 }
 
-/** What the approver is asked. */
+/** A question to the approver. */
 export interface ApprovalRequest {
-  /** The agent that wants the call: `main`, or the name of a subagent. */
+  /** The agent that makes the call: `main`, or the name of a subagent. */
   agent: string
   tool: AgentTool
   input: JsonObject
-  /** Why it is asked: `not read-only`, `asked by a hook`. */
+  /** Why the call needs an approval: `not read-only`, `asked by a hook`. */
   reason: string
-  /** What the call would do, where the tool can tell: a diff, a command. */
+  /** The effect of the call, if the tool describes it: a diff, a command. */
   effect?: string | undefined
-  /** Aborts when the answer is no longer wanted: withdraw the question then. */
+  /** Aborts when the answer is no longer needed: withdraw the question then. */
   signal: AbortSignal
 }
 
@@ -85,13 +97,18 @@ export type Permit = (
   context: ToolContext,
 ) => Promise<Permission>
 
+/** A call that a tool has carried out. */
+export interface FinishedCall {
+  tool: AgentTool
+  input: JsonObject
+  /** The result, or the text of the error. */
+  output: JsonValue
+  /** `thrown`: the model reads an error. `reported`: a {@link FailedResult}. Undefined: it succeeded. */
+  failure?: 'thrown' | 'reported' | undefined
+}
+
 /** Returns text that is added to the result of a call, or to its error. */
-export type AfterTool = (
-  tool: AgentTool,
-  input: JsonObject,
-  output: JsonValue,
-  isError: boolean,
-) => Promise<string | undefined>
+export type AfterTool = (call: FinishedCall) => Promise<string | undefined>
 
 /** Tokens of one model call or a sum of them. A count that the provider did not report is 0. */
 export interface TokenUsage {
@@ -103,7 +120,7 @@ export interface TokenUsage {
   requests: number
 }
 
-/** One booking: which model answered for which agent and delegation. */
+/** The tokens of one model for one agent and delegation. */
 export interface UsageEntry {
   model: string
   agent: string
@@ -121,10 +138,10 @@ export interface WaitingCall {
   reason: string
 }
 
-/** What happens in a run, in order; a delegation's events carry its id. */
+/** An event of a run. The events of a delegation have its ID. */
 export type AgentEvent = { agent: string; delegation?: string | undefined } & (
   | { type: 'text'; text: string }
-  /** What the model thinks before it answers; a whole one, also while streaming. */
+  /** The reasoning of the model before its answer; one event for all of it, also while streaming. */
   | { type: 'reasoning'; text: string }
   | ({ type: 'waiting' } & WaitingCall)
   | { type: 'tool-call'; id: string; tool: string; input: JsonObject }
@@ -140,18 +157,18 @@ export interface RunOptions {
   onEvent?: ((event: AgentEvent) => void) | undefined
   /** Pictures and other files that go with the prompt; `data` is base64 or a URL. */
   files?: readonly FilePart[] | undefined
-  /** Whether text events come while the model writes; default false: one event an answer. */
+  /** Whether text events arrive while the model writes; default false: one event for each answer. */
   stream?: boolean | undefined
-  /** The shape of the final answer: JSON Schema, or a type of zod. Read it from `output`. */
+  /** The shape of the final answer: a JSON Schema or a zod type. Read the answer from `output`. */
   outputSchema?: JsonObject | SchemaType<unknown> | undefined
   maxTurns?: number | undefined
-  /** Milliseconds; default: those of the agent. */
+  /** Time limit in milliseconds; default: the agent's. */
   timeoutMs?: number | undefined
-  /** Tokens in and out, subagents included; the run ends when they are used. Default: the agent's. */
+  /** Maximum number of input and output tokens of the run and its subagents. Default: the agent's. */
   maxTokens?: number | undefined
 }
 
-/** How a loop ended. `messages` are those that were added to the given ones. */
+/** The end of a tool loop. `messages` are the added ones. */
 export interface LoopOutcome {
   status: RunStatus
   text: string
@@ -159,13 +176,13 @@ export interface LoopOutcome {
   messages: readonly ModelMessage[]
   turns: number
   error?: string | undefined
-  /** Of a failure: the model did answer, but nothing, or nothing of the asked shape. */
+  /** `answer`: the model answered, but its answer was empty or did not match the schema. */
   failure?: 'answer' | undefined
-  /** Of the status `waiting`. */
+  /** The calls that wait, for the status `waiting`. */
   waiting?: readonly WaitingCall[] | undefined
 }
 
-/** How the tool `skill_tool` is called for a tool of a skill. */
+/** A tool of a skill, which the model calls with `skill_tool`. */
 export interface DescribedTool {
   tool: string
   description: string

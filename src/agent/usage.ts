@@ -1,32 +1,37 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { TokenUsage, UsageEntry } from './types.ts'
 
-/** What was used so far, at one moment. Sums of parts add up to `total`. */
+/** The tokens used until now. The parts add up to `total`. */
 export interface UsageReport {
   total: TokenUsage
-  /** Of the agent's own model calls. */
+  /** Tokens of the agent's own model calls. */
   own: TokenUsage
-  /** Of all delegations. */
+  /** Tokens of all delegations. */
   descendants: TokenUsage
-  /** By the model that answered, as it names itself. */
+  /** Keys are names of models, as the models report them. */
   byModel: Readonly<Record<string, TokenUsage>>
   byAgent: Readonly<Record<string, TokenUsage>>
   byDelegation: Readonly<Record<string, TokenUsage>>
-  /** One a model, agent and delegation, in the order of their first bookings. */
+  /** One entry for each model, agent and delegation, in the order of their first calls. */
   entries: readonly UsageEntry[]
 }
 
-/** Records every model call when its usage is known, so that a run that fails later is complete too. */
+/** The tokens of one run, including its subagents. */
+export interface RunUsage {
+  readonly used: TokenUsage
+  /** Counts every model call that `work` makes for this run. */
+  within<T>(work: () => T): T
+}
+
+/** Records every model call as soon as its usage is known, so that failed runs count in full. */
 export class UsageLedger {
   readonly #entries = new Map<string, UsageEntry>()
   readonly #runs = new AsyncLocalStorage<{ used: TokenUsage; exhausted(): string | undefined }>()
 
-  /** For a run that may use so many tokens; what is used `within` its work belongs to it. */
-  begin(most: number | undefined) {
-    const run = { used: noUsage, exhausted: () => overspent(run.used, most) }
-    const within = <T>(work: () => T): T => this.#runs.run(run, work)
-    const record = (entry: UsageEntry) => within(() => this.record(entry))
-    return Object.assign(run, { within, record })
+  /** Begins a run with a token limit. */
+  begin(maxTokens: number | undefined): RunUsage {
+    const run = { used: noUsage, exhausted: () => overspent(run.used, maxTokens) }
+    return Object.assign(run, { within: <T>(work: () => T): T => this.#runs.run(run, work) })
   }
 
   readonly record = (entry: UsageEntry) => {
@@ -37,7 +42,7 @@ export class UsageLedger {
     if (run) run.used = addUsage(run.used, entry.usage)
   }
 
-  /** Why no model may be asked any more in the run that this is called in. */
+  /** Returns why the current run may ask no model any more; undefined if it may. */
   readonly exhausted = () => this.#runs.getStore()?.exhausted()
 
   report(): UsageReport {
@@ -53,8 +58,6 @@ export class UsageLedger {
     }
   }
 }
-
-export type RunUsage = ReturnType<UsageLedger['begin']>
 
 function sumOf(entries: readonly UsageEntry[]): TokenUsage {
   return addUsage(...entries.map(({ usage }) => usage))
@@ -78,10 +81,10 @@ export function addUsage(...parts: readonly TokenUsage[]): TokenUsage {
   }
 }
 
-/** The sentence for a limit of tokens that is reached; undefined while some are left. */
-export function overspent(used: TokenUsage, most = Infinity): string | undefined {
+/** Returns a sentence if the limit of tokens is reached; undefined while tokens are left. */
+export function overspent(used: TokenUsage, maxTokens = Infinity): string | undefined {
   const tokens = used.inputTokens + used.outputTokens
-  return tokens < most ? undefined : `The run used ${tokens} tokens of at most ${most}`
+  return tokens < maxTokens ? undefined : `The run used ${tokens} tokens of at most ${maxTokens}`
 }
 
 export const noUsage: TokenUsage = addUsage()

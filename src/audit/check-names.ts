@@ -27,7 +27,8 @@ export class KnownNames {
 
 /** Names that look alike share the first; those one letter apart share one with a letter less. */
 function keysOf(name: string): string[] {
-  const letters = name.length < shortestNear ? [] : [...name.matchAll(/\D/g)]
+  const isUsual = name.length >= shortestNear && name.length <= longestNear
+  const letters = isUsual ? [...name.matchAll(/\D/g)] : []
   const variants = letters.map(({ index: at }) => name.slice(0, at) + name.slice(at + 1))
   return [`=${skeletonOf(name)}`, name, ...variants]
 }
@@ -53,6 +54,9 @@ export function checkSkillName(
 
 /** Shorter names are one letter apart by chance, and numbers tell versions apart. */
 const shortestNear = 5
+
+/** Longer names are invalid, and each letter of one costs a copy of it. */
+const longestNear = 100
 
 /** Whether one insertion, deletion, replacement or swap of letters makes one name the other. */
 function isNear(a: string, b: string): boolean {

@@ -1,6 +1,6 @@
 import { findSecrets } from '#core/redact'
 import { safeLine, withoutEnd } from '#core/text'
-import { codeExtensions, extensionOf, interpreterOf, sourceExtensions } from '#trust/skill-files'
+import { codeExtensions, extensionOf, interpreterOf, sourceExtensions } from '#trust/file-kinds'
 import type { AuditedText, Findings } from './findings.ts'
 import { wordRules } from './word-rules.ts'
 
@@ -38,12 +38,12 @@ export function checkCapabilities({ text, placeOf, report, countsOnly }: Audited
       let last = ''
       for (const match of text.matchAll(pattern)) {
         const end = match.index + match[0].length
-        if (near?.test(text.slice(Math.max(0, match.index - nearby), end + nearby)) === false)
-          continue
-        // At most so much of its line as tells what it says.
-        const from = Math.max(text.lastIndexOf('\n', match.index - 1) + 1, match.index - nearby)
-        const stop = text.indexOf('\n', end)
-        const line = text.slice(from, Math.min(stop === -1 ? Infinity : stop, end + nearby))
+        const before = text.slice(Math.max(0, match.index - nearby), match.index)
+        const after = text.slice(end, end + nearby)
+        if (near && !near.test(before + match[0] + after)) continue
+        // Only these characters are searched for the ends of the line: one line can be the whole file.
+        const [rest = ''] = after.split('\n', 1)
+        const line = before.slice(before.lastIndexOf('\n') + 1) + match[0] + rest
         if (unless?.test(line)) continue
         if (countsOnly(code)) continue
         const about = safeLine(subject ?? match[1] ?? match[0]).slice(0, 80)

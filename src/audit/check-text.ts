@@ -29,7 +29,7 @@ const speaksToReader =
 
 /** One that is not closed hides the rest of the page. */
 function comments(text: string): { offset: number; length: number }[] {
-  const found: ReturnType<typeof comments> = []
+  const found: { offset: number; length: number }[] = []
   for (let at = text.indexOf('<!--'); at !== -1; at = text.indexOf('<!--', at)) {
     const close = text.indexOf('-->', at + 4)
     const end = close === -1 ? text.length : close + 3

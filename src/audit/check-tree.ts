@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { extensionOf } from '#trust/skill-files'
+import { extensionOf } from '#trust/file-kinds'
 import type { Findings } from './findings.ts'
 import { checkFileNames } from './check-names.ts'
 import { auditLimits, type FileKind, readBytes, type Tree, type TreeEntry } from './read-tree.ts'

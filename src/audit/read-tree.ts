@@ -12,10 +12,21 @@ export type TreeEntry = { path: string } & (
   | { kind: 'unreadable'; reason: string }
 )
 
-/** The entries below a directory. Follows no link, opens no file, looks into no `.git` or `node_modules`. */
-export function readTree(directory: string, root: string) {
+export interface Tree {
+  entries: readonly TreeEntry[]
+  /** Where the limits ended the search. */
+  stopped: readonly TreeStop[]
+}
+
+export interface TreeStop {
+  limit: 'too-many-files' | 'too-deep'
+  path: string
+}
+
+/** Lists the entries below a directory. Follows no link, opens no file, and skips `.git` and `node_modules`. */
+export function readTree(directory: string, root: string): Tree {
   const entries: TreeEntry[] = []
-  const stopped: { limit: 'too-many-files' | 'too-deep'; path: string }[] = []
+  const stopped: TreeStop[] = []
   const waiting = [{ parent: '', depth: 1 }]
   for (const { parent, depth } of waiting) {
     const { names, truncated } = namesIn(directory, parent, entries)
@@ -33,8 +44,6 @@ export function readTree(directory: string, root: string) {
   }
   return { entries: entries.toSorted(byText('path')), stopped }
 }
-
-export type Tree = ReturnType<typeof readTree>
 
 /** Names are taken one by one: a hostile directory may have millions. */
 function namesIn(root: string, parent: string, entries: TreeEntry[]) {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Runtime } from '#core/runtime'
+import { type Runtime, timeBetween } from '#core/runtime'
 import { failedOutput, type StepOutput, type StepStatus } from '#exec/output-protocol'
 import type {
   AttemptResult,
@@ -8,20 +8,29 @@ import type {
   Engine,
   FinishedOutcome,
   Outcome,
+  Rework,
   Running,
   RunResult,
   StepResult,
 } from './engine.ts'
-import { conditionOf } from '#skill/declarations'
-import { isChain, type PlannedChain, type PlannedStep, stepLabel, unitsOf } from './plan-model.ts'
+import {
+  isChain,
+  keyOfExecution,
+  mostReworks,
+  type PlannedChain,
+  type PlannedStep,
+  stepLabel,
+  unitsOf,
+} from './plan-model.ts'
 import {
   afterAttempt,
   type AttemptOutcome,
   attemptStatus,
+  conditionHolds,
+  endsChainAfter,
+  namedBy,
   notStable,
-  skipsAfter,
   type Stop,
-  stopAfter,
 } from './policy.ts'
 import {
   addOutputs,
@@ -46,27 +55,36 @@ interface AttemptScope {
 }
 
 interface AttemptEnd extends Omit<AttemptResult, 'attempt'> {
-  /** The status by the policy, also while `status` says that the run waits. */
+  /** The status that the policy gives, even while `status` is `waiting` or `interrupted`. */
   decided: StepStatus
   ended: ChainResult['ended']
   winner: string | undefined
 }
 
-interface Going {
+/** A step that an engine executes now. */
+interface RunningStep {
   step: PlannedStep
-  /** Of the attempts that the option `retry` allows the step; from 1. */
+  /** The number of the step's attempt, from 1; the option `retry` allows more than one. */
   number: number
   handle: Running
 }
 
+/** One execution of a chain's steps. */
 class Attempt {
   readonly #chain: PlannedChain
   readonly #engine: Engine
   readonly #scope: AttemptScope
   readonly #slots = new Map<PlannedStep, StepResult>()
   readonly #tries = new Map<PlannedStep, StepResult[]>()
-  readonly #running = new Map<string, Going>()
-  #parked: Going[] = []
+  readonly #running = new Map<string, RunningStep>()
+  readonly #units: readonly (readonly PlannedStep[])[]
+  /** The state before each unit that has begun. A rejection can lead back to it. */
+  readonly #states: ChainState[] = []
+  readonly #reworks: Rework[] = []
+  /** The reason of the last rejection, for the steps up to the unit of the rejected step. */
+  #feedback: { text: string; until: number } | undefined
+  /** Steps of a group that wait for a user or a report while the others continue. */
+  #parked: RunningStep[] = []
   #halt: Halt | undefined
   #state: ChainState
 
@@ -75,44 +93,97 @@ class Attempt {
     this.#engine = engine
     this.#scope = scope
     this.#state = scope.state
+    this.#units = unitsOf(chain.steps, chain.policy)
   }
 
   async run(): Promise<AttemptEnd> {
     const { policy, steps } = this.#chain
     const late: StepResult[] = []
-    for (const unit of unitsOf(steps, policy)) {
+    for (let at = 0; at < this.#units.length; at++) {
+      const unit = this.#units[at] ?? []
+      this.#states[at] = this.#state
       const isLate = this.#halt !== undefined
       const open = unit.filter((step) => this.#isDue(step))
-      await this.#runUnit(this.#firstOf(open), unit.length > 1 || policy.async)
+      const isParallel = unit.length > 1 || policy.async
+      const first = this.#firstOf(open)
+      await this.#runUnit([...first], isParallel)
+      // If a gate of the group was rejected, only its steps with `always` still run.
+      const rest = this.#halt ? open.filter((step) => !first.includes(step)) : []
+      await this.#runUnit(rest, isParallel)
+      if (this.#halt?.kind === 'rework') {
+        // The loop continues with the unit to which the rejection leads back.
+        at = this.#goBack(this.#halt, at) - 1
+        continue
+      }
+      if (this.#feedback?.until === at) this.#feedback = undefined
       const results = unit.flatMap((step) => this.#slots.get(step) ?? [])
       this.#state = addOutputs(this.#state, previousOutputs(results))
       if (isLate) late.push(...results)
       if (this.#parked.length > 0) this.#halt ??= { kind: 'suspended' }
     }
     for (const step of steps) {
-      if (!this.#slots.has(step)) this.#slots.set(step, restOf(step, this.#halt))
+      if (!this.#slots.has(step)) this.#setUnstarted(step, restOf(step, this.#halt))
     }
-    return conclude(this.#chain, this.#scope, this.#slots, this.#halt, late)
+    const end = conclude(this.#chain, this.#scope, this.#slots, this.#halt, late)
+    return this.#reworks.length === 0 ? end : { ...end, reworks: this.#reworks }
   }
 
-  /** Whether a step may run now; one whose condition is false is skipped. */
+  /** The number of the round, from 1. Each rejection that leads back begins another round. */
+  get #round(): number {
+    return this.#reworks.length + 1
+  }
+
+  /** Discards the results since the step to which a rejection leads back. Returns the unit of that step. */
+  #goBack({ step, target, reason }: Halt & { kind: 'rework' }, at: number): number {
+    const back = this.#unitOf(target)
+    const repeated = this.#units.slice(back, at + 1).flat()
+    const steps = repeated.flatMap((one) => this.#slots.get(one) ?? [])
+    for (const one of repeated) {
+      this.#slots.delete(one)
+      this.#tries.delete(one)
+    }
+    this.#reworks.push({ step: step.step, to: target.step, reason, steps })
+    this.#state = this.#states[back] ?? this.#scope.state
+    this.#feedback = { text: reason ?? `${step.step} was rejected`, until: at }
+    this.#halt = undefined
+    return back
+  }
+
+  #unitOf(step: PlannedStep): number {
+    return this.#units.findIndex((unit) => unit.includes(step))
+  }
+
+  /** Returns the step from which the chain is repeated after a rejection; undefined if the run ends. */
+  #targetOf(step: PlannedStep, outcome: Outcome): PlannedStep | undefined {
+    const { rework } = step
+    // A rejection in a nested chain concerns the step that was rejected there.
+    const isRejected = outcome.kind === 'finished' && outcome.rejected === true && !outcome.chain
+    if (rework === undefined || !isRejected || this.#halt) return undefined
+    const before = this.#reworks.filter((one) => one.step === step.step).length
+    if (before >= mostReworks) return undefined
+    const earlier = this.#units.slice(0, this.#unitOf(step)).flat()
+    return earlier.find((one) => stepLabel(one) === rework && one.excluded !== true)
+  }
+
+  /** Whether a step may run now. A step with a false condition is skipped. */
   #isDue(step: PlannedStep): boolean {
     if (step.excluded || !this.#mayStart(step)) return false
     const reason = unmet(step, this.#chain.steps, this.#slots)
-    if (reason !== undefined) this.#slots.set(step, notExecuted(step, 'skipped', reason))
+    if (reason !== undefined) this.#setUnstarted(step, notExecuted(step, 'skipped', reason))
     return reason === undefined
   }
 
   #mayStart({ always }: PlannedStep): boolean {
     const kind = this.#halt?.kind
-    return kind === undefined || (always === true && kind !== 'cancelled' && kind !== 'suspended')
+    if (kind === 'cancelled' || kind === 'suspended' || kind === 'rework') return false
+    return kind === undefined || always === true
   }
 
-  /** The gates of a group come before all of its steps. */
+  /** Returns the steps of a group with a closed gate, or all steps: gates come before the other steps. */
   #firstOf(open: PlannedStep[]): PlannedStep[] {
     if (this.#chain.policy.async || open.length < 2) return open
     const closed = open.filter(
-      (step) => step.gate === true && !this.#engine.isOpen(this.#callOf(step)),
+      (step) => step.gate !== undefined && !this.#engine.isOpen({ ...this.#callOf(step), step }),
     )
     return closed.length > 0 ? closed : open
   }
@@ -137,21 +208,27 @@ class Attempt {
   #callOf(step: PlannedStep, number = 1, before?: Outcome & { kind: 'finished' }) {
     const { prefix, number: attempt } = this.#scope
     const { policy } = this.#chain
-    const again = number === 1 ? '' : `.${number}`
     const backoff = (step.backoff ?? 0) * 2 ** (number - 2)
     const wait = { ms: Math.min(backoff, longestBackoff) * 1000, since: endOf(before) }
     return {
-      key: `${prefix}${attempt}${again}:${stepLabel(step)}`,
+      key: keyOfExecution(prefix, step, { attempt, number, round: this.#round }),
       attempt: step.retry === undefined ? attempt : number,
-      state: policy.passState ? this.#state : emptyState,
+      state: this.#stateFor(),
       timeoutMs: (step.timeout ?? policy.timeout) * 1000,
       wait: !before || backoff === 0 ? undefined : wait,
     }
   }
 
+  /** Without `pass_state`, repeated steps still get the reason of the rejection. */
+  #stateFor(): ChainState {
+    const state = this.#chain.policy.passState ? this.#state : emptyState
+    const feedback = this.#feedback?.text ?? this.#scope.state.feedback
+    return feedback === undefined ? state : { ...state, feedback }
+  }
+
   #begin(step: PlannedStep, number: number, before?: Outcome & { kind: 'finished' }): void {
     const call = this.#callOf(step, number, before)
-    // It was approved before the first of its attempts.
+    // The gate was opened before the first attempt.
     const planned = number === 1 ? step : { ...step, gate: undefined }
     const handle = isChain(planned)
       ? this.#engine.chain({ ...call, step: planned }, (inner) =>
@@ -161,7 +238,7 @@ class Attempt {
     this.#running.set(handle.key, { step, number, handle })
   }
 
-  #beginsAgain({ step, number }: Going, outcome: Outcome): boolean {
+  #beginsAgain({ step, number }: RunningStep, outcome: Outcome): boolean {
     if (outcome.kind !== 'finished' || outcome.rejected) return false
     const isOver = outcome.output.status === 'success' || number >= (step.retry ?? 1)
     if (isOver || !this.#mayStart(step)) return false
@@ -171,28 +248,31 @@ class Attempt {
     return true
   }
 
-  async #end(ended: Going, outcome: Outcome, isParallel: boolean): Promise<void> {
+  async #end(ended: RunningStep, outcome: Outcome, isParallel: boolean): Promise<void> {
     const { step } = ended
     this.#set(step, stepResult(step, outcome))
     const waits = outcome.kind === 'suspended' && outcome.why !== 'interrupted'
     if (waits) this.#parked.push(ended)
-    // The rest of a group continues while one of it waits for a user or a report.
-    const found = waits && isParallel ? undefined : haltAfter(this.#chain, step, outcome)
-    const isFinal = found?.kind === 'cancelled' || found?.kind === 'suspended'
-    if (!found || (this.#halt && !isFinal)) return
-    this.#halt = found
-    if (found.kind === 'won') {
-      const { step: winner } = found
+    // The other steps of a group continue while one waits for a user or a report.
+    const halt = waits && isParallel ? undefined : haltAfter(this.#chain, step, outcome)
+    const isFinal = halt?.kind === 'cancelled' || halt?.kind === 'suspended'
+    if (!halt || (this.#halt && !isFinal)) return
+    const target = this.#targetOf(step, outcome)
+    const reason = outcome.kind === 'finished' ? outcome.reason : undefined
+    this.#halt = target ? { kind: 'rework', step, target, reason } : halt
+    if (halt.kind === 'won') {
+      const { step: winner } = halt
       const key = `${this.#scope.prefix}${this.#scope.number}:winner`
       this.#halt = { kind: 'won', step: await this.#engine.record(key, () => winner) }
     }
-    if (found.kind !== 'suspended' && found.kind !== 'skipped') await this.#cancelRest(found)
+    if (halt.kind !== 'suspended' && halt.kind !== 'skipped') await this.#cancelRest(this.#halt)
   }
 
-  /** What waits for a user or a report is given up; what runs always continues after a stop. */
-  async #cancelRest(halt: Halt): Promise<void> {
+  /** Cancels the other started steps, also waiting ones. After a stop, steps with `always` continue. */
+  async #cancelRest({ kind }: Halt): Promise<void> {
+    const endsAll = kind === 'cancelled' || kind === 'rework'
     const started = [...this.#running.values(), ...this.#parked].filter(
-      ({ step }) => step.always !== true || halt.kind === 'cancelled',
+      ({ step }) => step.always !== true || endsAll,
     )
     this.#parked = this.#parked.filter((item) => !started.includes(item))
     for (const { handle } of started) this.#running.delete(handle.key)
@@ -205,32 +285,35 @@ class Attempt {
 
   #set(step: PlannedStep, result: StepResult): void {
     const { allowFailure } = step
-    this.#slots.set(step, { ...result, allowFailure, tries: this.#tries.get(step) })
+    this.#setUnstarted(step, { ...result, allowFailure, tries: this.#tries.get(step) })
+  }
+
+  #setUnstarted(step: PlannedStep, result: StepResult): void {
+    this.#slots.set(step, this.#round === 1 ? result : { ...result, round: this.#round })
   }
 }
 
-/** Seconds; a backoff is doubled before each further attempt. */
+/** Maximum of a backoff in seconds; it doubles before each further attempt. */
 const longestBackoff = 86_400
 
 function endOf(outcome: Pick<FinishedOutcome, 'startedAt' | 'durationMs'> | undefined): number {
-  return outcome ? outcome.startedAt + outcome.durationMs : 0
+  return outcome ? outcome.startedAt + (outcome.durationMs ?? 0) : 0
 }
 
+/** Returns why the condition of a step is false; undefined if the step may run. */
 function unmet(
   { when }: PlannedStep,
   steps: readonly PlannedStep[],
   slots: ReadonlyMap<PlannedStep, StepResult>,
 ): string | undefined {
   if (when === undefined) return undefined
-  const { step: named, state, not } = conditionOf(when)
+  const named = namedBy(when)
   const about = steps.find((step) => stepLabel(step) === named)
   const status = (about && slots.get(about)?.status) ?? 'not_run'
-  const states: Partial<Record<string, string>> = { critical: 'failure', not_run: 'skipped' }
-  const found = states[status] ?? status
-  return (found === state) === not ? `when=${when}: ${named} was ${status}` : undefined
+  return conditionHolds(when, status) ? undefined : `when=${when}: ${named} was ${status}`
 }
 
-/** In a sequence a waiting step blocks the next one. */
+/** In a sequence, a waiting step blocks the next one; in a group it takes no place. */
 function placesTaken(
   isParallel: boolean,
   running: ReadonlyMap<string, { handle: Running }>,
@@ -239,18 +322,18 @@ function placesTaken(
   return [...running.values()].filter(({ handle }) => handle.waited !== true).length
 }
 
-/** Stop conditions are looked at after every result, and before `continue_on_success`. */
+/** Returns why a chain ends after an outcome of a step; undefined if it continues. */
 function haltAfter(chain: PlannedChain, step: PlannedStep, outcome: Outcome): Halt | undefined {
   const { policy } = chain
   switch (outcome.kind) {
     case 'finished': {
       const { status } = outcome.output
-      if (outcome.rejected) return { kind: 'rejected', step: step.step }
-      if (status !== 'success' && step.allowFailure) return undefined
-      const stop = stopAfter(policy, status)
-      if (stop && policy.raceMode) return { kind: 'won', step: step.step }
-      if (stop) return { kind: 'stopped', step: step.step, stop, status }
-      return skipsAfter(policy, status) ? { kind: 'skipped', step: step.step, status } : undefined
+      const isRejected = outcome.rejected === true
+      const end = endsChainAfter(policy, step, { status, isRejected })
+      if (end === undefined) return undefined
+      if (end === 'rejected' || end === 'won') return { kind: end, step: step.step }
+      if (end === 'skipped') return { kind: end, step: step.step, status }
+      return { kind: 'stopped', step: step.step, stop: end, status }
     }
     case 'cancelled':
       return { kind: 'cancelled' }
@@ -270,14 +353,14 @@ function conclude(
   const winner = halt?.kind === 'won' ? halt.step : undefined
   const early = winner === undefined ? undefined : 'succeeded'
   const stop = halt?.kind === 'stopped' ? halt.stop : early
-  // After an early success only what ran all the same can still fail.
+  // After an early success only the steps that ran later can still fail.
   const counted = stop === 'succeeded' ? late : results
   const decided = attemptStatus(policy, statusesOf(counted), stop)
   const waits = results.some((result) => result.status === 'waiting')
   const ended = endedBy(halt, waits)
-  const stands = waits ? 'waiting' : 'interrupted'
+  const suspended = waits ? 'waiting' : 'interrupted'
   return {
-    status: ended === 'suspended' ? stands : ended === 'cancelled' ? 'cancelled' : decided,
+    status: ended === 'suspended' ? suspended : ended === 'cancelled' ? 'cancelled' : decided,
     steps: results,
     chain_state: addOutputs(scope.state, previousOutputs(results)),
     decided,
@@ -299,11 +382,14 @@ function endedBy(halt: Halt | undefined, waits: boolean): ChainResult['ended'] {
   return waits ? 'suspended' : undefined
 }
 
+/** Why a chain starts no further steps. */
 type Halt =
   | { kind: 'stopped'; step: string; stop: Stop; status: StepStatus }
   | { kind: 'won'; step: string }
   | { kind: 'skipped'; step: string; status: StepStatus }
   | { kind: 'rejected'; step: string }
+  /** A rejection leads back to the step `target`. */
+  | { kind: 'rework'; step: PlannedStep; target: PlannedStep; reason: string | undefined }
   /** Ended by the chain above. */
   | { kind: 'cancelled' }
   | { kind: 'suspended' }
@@ -325,6 +411,8 @@ function reasonOf(halt: Halt | undefined): string {
       return `${halt.step} did not succeed (${halt.status})`
     case 'rejected':
       return `${halt.step} was rejected`
+    case 'rework':
+      return `${halt.step.step} was rejected`
     case 'cancelled':
       return 'the chain was ended'
     case 'suspended':
@@ -335,16 +423,16 @@ function reasonOf(halt: Halt | undefined): string {
 
 export interface TimeLimit {
   seconds: number
-  /** It is that of the setting `run.timeout`, since the chain sets none. */
+  /** The limit comes from the setting `run.timeout`, because the chain has none. */
   isDefault?: boolean
   over(): boolean
   clear(): void
 }
 
-/** Longest delay a timer of the platform takes; longer limits never end in practice. */
+/** The longest delay of a timer. Longer limits are never reached in practice. */
 const maxTimerMs = 2_147_483_647
 
-/** Calls `end` when the time of a step is over, of which `spent` milliseconds have passed. */
+/** Calls `end` at the time limit of a step, which began `spent` milliseconds ago. */
 export function timeLimit(
   { timeoutMs }: Pick<Call, 'timeoutMs'>,
   end: () => void,
@@ -363,7 +451,7 @@ export function timeLimit(
   return { seconds: ms / 1000, isDefault, over: () => over, clear: () => clearTimeout(timer) }
 }
 
-/** Waits until a further attempt may begin, or an abort. */
+/** Waits until a further attempt may begin, or until an abort. */
 export async function untilDue(
   { wait }: Pick<Call, 'wait'>,
   clock: Pick<Runtime, 'now'>,
@@ -380,13 +468,13 @@ export function overdue(
   limit: Pick<TimeLimit, 'seconds' | 'isDefault'>,
   inVerification = false,
 ): StepOutput {
-  const where = inVerification ? ' while scripts/verify ran' : ''
+  const where = inVerification ? ' while its check ran' : ''
   const setting = limit.isDefault ? ' (the setting run.timeout)' : ''
   const message = `it took longer than ${limit.seconds} s${setting} and was stopped${where}`
   return failedOutput('timeout', message)
 }
 
-/** The result of a run that a process executes now; `now` is in milliseconds since the epoch. */
+/** Returns the result of a run that a process executes now; `now` is in milliseconds since the epoch. */
 export function whileRunning(journal: RunJournal, result: RunResult, now: number): ShownRun {
   const open = new Set(
     walkResult(result)
@@ -401,7 +489,8 @@ export function whileRunning(journal: RunJournal, result: RunResult, now: number
     const { reason: _reason, ...rest } = step
     if (!hasBegun(step)) return { ...rest, status: 'not_run', reason: 'has not started' }
     const { startedAt } = step
-    const durationMs = startedAt === null ? 0 : Math.max(0, Math.round(now - Date.parse(startedAt)))
+    const time = startedAt === null ? 0 : timeBetween(Date.parse(startedAt), now)
+    const durationMs = time === undefined ? null : Math.round(time)
     return { ...rest, status: 'running', durationMs }
   })
   return { ...result, status: 'running', attempts: [...result.attempts.slice(0, -1), ...shown] }
@@ -412,9 +501,9 @@ function hasBegun({ startedAt, steps = [] }: StepResult): boolean {
 }
 
 /**
- * Runs a planned chain on an engine: the one place that knows the semantics of a chain. It decides
- * on values only. `state` is what the parent passes to a nested chain; `prefix` stands before the
- * keys of its steps.
+ * Runs a planned chain on an engine. Only this file knows the semantics of a chain, and it decides on
+ * values only. `state` is the state that the parent passes to a nested chain; the keys of its steps
+ * begin with `prefix`.
  */
 export async function runChain(
   chain: PlannedChain,

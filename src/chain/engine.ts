@@ -1,21 +1,21 @@
 import type { Evidence, ReportedError, StepOutput, StepStatus } from '#exec/output-protocol'
 import type { JsonValue } from '#core/json'
-import type { PlannedChain, PlannedTask, TaskExecutor } from './plan-model.ts'
+import type { PlannedChain, PlannedStep, PlannedTask, TaskExecutor } from './plan-model.ts'
 import type { ChainState, PreviousOutput } from './step-result.ts'
 
 /**
- * What the interpreter needs of a durable engine. An engine may be replayed: it is called with the
- * same keys in the same order until the recorded results are used up. Rules: a failure is a value,
- * never a throw; an engine repeats nothing by itself; a result is recorded before it is returned;
- * `firstOf` gives the same answer on every replay.
+ * A durable engine, as the interpreter needs one. The interpreter may replay a run: it calls the engine
+ * with the same keys in the same order until the recorded results are used up. A failure is a value,
+ * never a throw. An engine repeats nothing by itself, and records a result before it returns it.
+ * `firstOf` returns the same answer on every replay.
  */
 export interface Engine {
-  /** Announces a step. It need not start before `firstOf` waits for it. */
+  /** Announces a step, which need not start before `firstOf` waits for it. */
   task(call: TaskCall): Running
   chain(call: ChainCall, body: (engine: Engine) => Promise<ChainResult>): Running
   firstOf(running: readonly Running[]): Promise<Ended>
-  /** Whether nobody has to approve a step with a gate any more. */
-  isOpen(call: Call): boolean
+  /** Whether the gate of a step needs no further approval. */
+  isOpen(call: Call & { step: PlannedStep }): boolean
   cancel(running: readonly Running[]): Promise<readonly CancelledStep[]>
   record<T extends JsonValue>(key: string, decide: () => T): Promise<T>
 }
@@ -36,7 +36,7 @@ export interface Call {
   state: ChainState
   /** Bounds the step as a whole; 0 means no limit. */
   timeoutMs: number
-  /** It starts no sooner than `ms` after the time `since`, both in milliseconds. */
+  /** The step starts no sooner than `ms` after the time `since`, both in milliseconds. */
   wait?: { ms: number; since: number } | undefined
 }
 
@@ -50,59 +50,73 @@ export interface ChainCall extends Call {
 
 export type Outcome =
   | FinishedOutcome
-  /** Ended by a time-out or a stop further up; nothing below continues. */
+  /** Ended by a time limit or a stop in a chain above. Its own steps do not continue. */
   | ({ kind: 'cancelled' } & CancelledStep)
   | SuspendedOutcome
 
 interface StepFacts {
-  /** The output with secrets masked, where it has some. */
+  /** The output with its secrets masked, if it has any. */
   shown?: StepOutput | undefined
   log?: string | undefined
   promptDigest?: string | undefined
-  /** The sandbox that its scripts ran in, where they did: `bubblewrap` or `seatbelt`. */
+  /** The sandbox of its scripts, if they ran in one: `bubblewrap` or `seatbelt`. */
   sandbox?: string | undefined
   hint?: string | undefined
+  /** The step printed bytes that are not UTF-8, which became replacement characters. */
+  notUtf8?: true | undefined
 }
 
 export interface FinishedOutcome extends StepFacts {
   kind: 'finished'
   output: StepOutput
   startedAt: number
-  durationMs: number
+  /** Null if it is unknown because the clock was set back. */
+  durationMs: number | null
+  clockShiftMs?: ClockShift
   chain?: ChainResult | undefined
   reused?: true | undefined
-  /** A user rejected it: the whole run ends as a failure. */
+  /** A user rejected the step. The whole run ends as a failure, unless the step has `rework`. */
   rejected?: true | undefined
+  /** Why the user rejected the step. */
+  reason?: string | undefined
 }
 
 export interface SuspendedOutcome extends CancelledStep {
   kind: 'suspended'
   why: Suspension
-  /** Its time is over, which what continues the run will say. */
+  /** The time limit has passed. The step gets this error when the run continues. */
   overdue?: ReportedError | undefined
 }
 
+/**
+ * How far the clock had been set forward when a step began, compared with the monotonic clock of the
+ * process; negative if it was set back. Null if an earlier process of the run had a later time; undefined
+ * for less than a second.
+ */
+export type ClockShift = number | null | undefined
+
 export interface CancelledStep {
   startedAt?: number | undefined
-  /** How long it had run by then; undefined where it is not known. */
-  durationMs?: number | undefined
+  /** How long the step had run; undefined after a crash, null if the clock was set back. */
+  durationMs?: number | null | undefined
+  clockShiftMs?: ClockShift
   chain?: ChainResult | undefined
 }
 
-/** `approval`: of a user; `report`: of the agent that is driven; `interrupted`: to be resumed. */
+/** `approval`: a user must approve; `report`: an agent must report; `interrupted`: a user can resume. */
 export type Suspension = 'approval' | 'report' | 'interrupted'
 
 export interface ChainResult {
   status: RunStatus
   attempts: readonly AttemptResult[]
   winner?: string | undefined
-  /** Why it has no result of its own. */
+  /** Why the chain has no final result. */
   ended?: 'rejected' | 'cancelled' | 'suspended'
 }
 
 /**
- * What became of a planned step. `skipped`: by `continue_on_success`; `not_run`: the chain had
- * stopped or has not reached it; `cancelled`: ended while it ran; `waiting`: for a user or a
+ * The status of a planned step. `skipped`: by `continue_on_success`; `not_run`: the chain stopped
+ * before the step or has not reached it; `cancelled`: ended while it ran; `waiting`: for a user or a
  * report; `running`: a process executes it now.
  */
 export type StepResultStatus =
@@ -121,14 +135,20 @@ export interface StepResult
   evidence: Evidence | null
   /** ISO 8601, or null for a step that never started. */
   startedAt: string | null
-  /** 0 also where it is unknown: for a step that a crash interrupted, or that waits. */
-  durationMs: number
-  /** Why it was not executed, or what it waits for. */
+  /**
+   * Also 0 for a step that a crash interrupted or that waits. Null if it is unknown because the clock was
+   * set back.
+   */
+  durationMs: number | null
+  clockShiftMs?: ClockShift
+  /** Why the step was not executed, or what it waits for. */
   reason?: string | undefined
   allowFailure?: true | undefined
-  /** Its attempts before this one, where it may be repeated by itself. */
+  /** The round in its chain's attempt, from 2, if rejections sent the chain back. */
+  round?: number | undefined
+  /** The earlier attempts of a step with `retry`. */
   tries?: readonly StepResult[] | undefined
-  /** The result was taken over from another run, with its times. */
+  /** The result and its times come from another run. */
   reused?: true | undefined
   steps?: readonly StepResult[] | undefined
   attempts?: readonly AttemptResult[] | undefined
@@ -141,6 +161,20 @@ export interface AttemptResult {
   chain_state: ChainState
   /** What is wrong with the attempts as a whole; only on the last one. */
   errors?: readonly ReportedError[]
+  /** The rejections that sent the chain back, in their order. */
+  reworks?: readonly Rework[] | undefined
+}
+
+/** A rejection at the gate of a step with `rework`, which made results void. */
+export interface Rework {
+  /** The step that was rejected. */
+  step: string
+  /** The step from which the chain was done again. */
+  to: string
+  /** The user's reason, if there is one. */
+  reason?: string | undefined
+  /** The void results, from `to` up to the rejected step. */
+  steps: readonly StepResult[]
 }
 
 export interface RunResult extends Omit<ChainResult, 'ended'> {
@@ -148,7 +182,7 @@ export interface RunResult extends Omit<ChainResult, 'ended'> {
   skill: string
 }
 
-/** What happens in a run while it happens; one NDJSON line each with `--events`. Times ISO 8601. */
+/** An event of a run in progress, one NDJSON line each with `--events`. Times are ISO 8601. */
 export type ChainEvent =
   | { type: 'run-started'; runId: string; skill: string; steps: number; at: string }
   | { type: 'step-started'; key: string; step: string; skill: string; chain: boolean; at: string }
@@ -163,9 +197,11 @@ export type ChainEvent =
       result: string
       error?: string | undefined
       sandbox?: string | undefined
-      durationMs: number
+      notUtf8?: true | undefined
+      /** Null if it is unknown because the clock was set back. */
+      durationMs: number | null
       at: string
-      /** It was finished before; only its recorded result was read. */
+      /** The step had finished before; only its recorded result was read. */
       replayed: boolean
     }
   | { type: 'step-suspended'; key: string; step: string; why: Suspension; at: string }
@@ -188,21 +224,23 @@ export interface StepContext {
 export interface StepRequest extends StepContext {
   call: TaskCall
   runId: string
-  /** Run, step and attempt: the same again when the step is repeated after a crash. */
+  /** Run, step and attempt; the same if the step is repeated after a crash. */
   idempotencyKey: string
   arguments: readonly string[]
 }
 
 export type StepAnswer =
   | OutputAnswer
-  /** Nothing to execute here: the step was handed out, and somebody will report. */
+  /** The step was handed out, and an agent will report it. */
   | { kind: 'pending'; handedAt: number }
 
 export interface OutputAnswer extends StepFacts {
   kind: 'output'
   output: StepOutput
-  /** How long an agent had it, from handing out to its report, before it was executed here. */
-  workedMs?: number
-  /** `scripts/verify` was stopped before it finished. */
+  /** The milliseconds from handing the step out to the report of the agent; null if unknown. */
+  workedMs?: number | null
+  /** The check was stopped before it finished. */
   endedInVerification?: true | undefined
+  /** The check ran before the report, or a user accepted the result without a check. */
+  isConfirmed?: true | undefined
 }

@@ -7,7 +7,7 @@ export class ChainError extends SkillrailError {
   }
 }
 
-/** The chain cannot run as it is declared; `diagnostics` lists everything that is wrong with it. */
+/** The chain cannot run as declared; `diagnostics` lists all of its problems. */
 export class ChainPlanError extends ChainError {
   override readonly exitCode: ExitCode = exitCode.notFound
 }
@@ -41,20 +41,20 @@ export function stepUnknown(
   )
 }
 
-/** The journal, or what a step is given, could not be written: the run stops, and can continue later. */
+/** The journal or the files for a step could not be written. The run stops, and can continue later. */
 export class RunFilesError extends ChainError {}
 
 export class RunBusyError extends ChainError {}
 
-/** The run cannot continue as asked: it has ended, its skills have changed, it waits for something else. */
+/** The run cannot continue: it has ended, its skills have changed, or it waits for something else. */
 export class RunStateError extends ChainError {}
 
-/** The skills of the run are trusted otherwise than when it was planned. */
+/** The trust of the skills has changed since the run was planned. */
 export class RunTrustError extends ChainError {
   override readonly exitCode: ExitCode = exitCode.refused
 }
 
-/** A user has to decide, and only a user at a terminal may. */
+/** Only a user at a terminal may make this decision. */
 export class ApprovalRefusedError extends ChainError {
   override readonly exitCode: ExitCode = exitCode.refused
 }

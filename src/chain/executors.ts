@@ -1,7 +1,7 @@
 import { dirname, join, resolve } from 'node:path'
 import { reasonOf } from '#core/errors'
 import { hexDigest, sha256 } from '#core/json'
-import type { Runtime } from '#core/runtime'
+import { type Runtime, timeBetween } from '#core/runtime'
 import { jsonText } from '#core/text'
 import { makePrivateDirectory } from '#core/write-files'
 import {
@@ -14,33 +14,34 @@ import {
 import { findScript, findVerifyScript } from '#exec/find-script'
 import { failedOutput, type StepOutput } from '#exec/output-protocol'
 import { verificationKey } from '#exec/process-group'
-import { capturedText, childEnvironment } from '#exec/process'
+import { capturedText, childEnvironment, type ProcessEnd } from '#exec/process'
 import type { Confinement } from '#exec/sandbox/open-sandbox'
-import { ownVariables, runScript, startScript } from '#exec/script'
+import { stepVariables, runScript, startScript } from '#exec/script'
+import { runShellCommand } from '#exec/shell-command'
 import type { Executor, StepRequest, TaskCall } from './engine.ts'
 import { RunFilesError } from './errors.ts'
 import type { RunJournal, RunRecord } from './run-journal.ts'
 import type { PlannedStep, PlannedTask } from './plan-model.ts'
 import type { RunStore } from './run-store.ts'
 
+/** How the scripts of a run are executed. */
 export interface ScriptSetup {
+  /** The working directory of scripts. */
   workspace: string
   files: RunFiles
   environment: Readonly<Record<string, string>>
+  /** The most bytes of stdout, and of stderr, in memory. */
   outputLimit: number
-  confinement?: RunConfinement | undefined
-  /** Whether later steps find the files of this one; default true. */
-  sharesFiles?: boolean
-  /** Why the skill in a directory may not be executed any more; undefined when it may. */
-  refusalOf?: ((directory: string) => Refusal | undefined) | undefined
+  confinement: RunConfinement | undefined
 }
 
+/** Why a skill must not be executed. */
 export interface Refusal {
   message: string
   hint?: string | undefined
 }
 
-/** `off`: the user gave up the sandbox for this run; those scripts run like any other. */
+/** Where untrusted scripts run. `off`: the user allowed them to run without a sandbox. */
 export type RunConfinement = Confinement | 'off'
 
 export function scriptExecutor(setup: ScriptSetup): Executor {
@@ -81,7 +82,7 @@ export function scriptExecutor(setup: ScriptSetup): Executor {
   }
 }
 
-/** Nothing of the skill ran: a full disk is not a failure of a step. */
+/** The script did not start: a full disk is not a failure of the step. */
 function cannotPrepare({ call }: Pick<StepRequest, 'call'>, reason: string): RunFilesError {
   return new RunFilesError(
     'run-files-unwritable',
@@ -90,13 +91,77 @@ function cannotPrepare({ call }: Pick<StepRequest, 'call'>, reason: string): Run
   )
 }
 
-/** Runs `scripts/verify` with the output on stdin; a code other than 0 is `verification-failed`. */
-export async function verifyStep(
+export interface Confirmation {
+  /** With the evidence `verified`, or a failure. */
+  output: StepOutput
+  log: string
+  /** The check was stopped before it finished. */
+  ended: boolean
+  sandbox?: string | undefined
+}
+
+type ConfirmationRequest = Pick<StepRequest, 'runId' | 'idempotencyKey' | 'signal'>
+
+export function hasCheck({ check, verify }: Pick<PlannedStep, 'check' | 'verify'>): boolean {
+  return check !== undefined || verify !== undefined
+}
+
+/** Confirms a success: runs the `check` of the step, then `scripts/verify` of its skill. */
+export async function confirmStep(
   step: PlannedStep,
   output: StepOutput,
   setup: ScriptSetup,
-  { runId, idempotencyKey, signal }: Pick<StepRequest, 'runId' | 'idempotencyKey' | 'signal'>,
-): Promise<{ output: StepOutput; log: string; ended: boolean; sandbox?: string | undefined }> {
+  request: ConfirmationRequest,
+): Promise<Confirmation> {
+  const checked =
+    step.check === undefined ? undefined : await checkStep(step.check, output, setup, request)
+  if (step.verify === undefined || checked?.output.status === 'failure') {
+    return checked ?? { output, log: '', ended: false }
+  }
+  const verified = await verifyStep(step, output, setup, request)
+  return { ...verified, log: lastOutput(checked?.log ?? '', verified.log) }
+}
+
+/** Runs the command of `check` in the project's root. An exit code other than 0 is `check-failed`. */
+async function checkStep(
+  command: string,
+  output: StepOutput,
+  setup: ScriptSetup,
+  { runId, idempotencyKey, signal }: ConfirmationRequest,
+): Promise<Confirmation> {
+  const { end, stdout, stderr } = await runShellCommand({
+    command,
+    platform: process.platform,
+    cwd: setup.workspace,
+    env: {
+      ...setup.environment,
+      SKILLRAIL_RUN_ID: runId,
+      SKILLRAIL_IDEMPOTENCY_KEY: verificationKey(idempotencyKey),
+    },
+    outputLimit: setup.outputLimit,
+    signal,
+  })
+  const log = lastOutput(capturedText(stdout), capturedText(stderr))
+  if (end.kind === 'exit' && end.code === 0) {
+    return { output: { ...output, evidence: 'verified' }, log, ended: false }
+  }
+  const error = { code: 'check-failed', message: `the check \`${command}\` ${endWords(end)}` }
+  const failed: StepOutput = { ...output, status: 'failure', errors: [...output.errors, error] }
+  return { output: failed, log, ended: end.kind === 'aborted' }
+}
+
+function endWords(end: ProcessEnd): string {
+  if (end.kind === 'exit') return `ended with exit code ${end.code}`
+  return `ended with ${end.kind}${'message' in end ? `: ${end.message}` : ''}`
+}
+
+/** Runs `scripts/verify` with the output on stdin. An exit code other than 0 is `verification-failed`. */
+async function verifyStep(
+  step: PlannedStep,
+  output: StepOutput,
+  setup: ScriptSetup,
+  { runId, idempotencyKey, signal }: ConfirmationRequest,
+): Promise<Confirmation> {
   const directory = skillDirectory(setup.workspace, step)
   const search = findVerifyScript(directory)
   if (search.kind !== 'found') {
@@ -123,13 +188,11 @@ export async function verifyStep(
   if (end.kind === 'exit' && end.code === 0) {
     return { output: { ...output, evidence: 'verified' }, log, ended: false, sandbox }
   }
-  const more = 'message' in end ? `: ${end.message}` : ''
-  const how = end.kind === 'exit' ? `exit code ${end.code}` : `${end.kind}${more}`
-  const failed = unverified(output, `scripts/verify ended with ${how}`)
+  const failed = unverified(output, `scripts/verify ${endWords(end)}`)
   return { output: failed, log, ended: end.kind === 'aborted', sandbox }
 }
 
-/** Characters of what a step printed that go into the journal. */
+/** The most characters of printed output in the journal, for one step. */
 const maxLogCharacters = 4096
 
 export function lastOutput(stdout: string, stderr: string): string {
@@ -179,7 +242,7 @@ export function recordOf(confinement: RunConfinement | undefined): Pick<RunRecor
   return { confinement: { sandbox: confinement.sandbox.name, ...grants } }
 }
 
-/** Steps that a driven agent does and reports; time-outs count between, across processes. */
+/** Hands steps out to an agent that reports them. Their time limits count across processes. */
 export function drivenExecutor(
   journal: RunJournal,
   clock: Pick<Runtime, 'now'>,
@@ -188,18 +251,21 @@ export function drivenExecutor(
   return {
     kind: 'driven',
     async execute({ call }) {
-      const handed = journal.handed.get(call.key)
-      const handedAt = handed === undefined ? clock.now() : Date.parse(handed)
+      const recordedAt = journal.handed.get(call.key)
+      const handedAt = recordedAt === undefined ? clock.now() : Date.parse(recordedAt)
       const report = journal.reports.get(call.key)
       const until = report ? Date.parse(report.at) : clock.now()
-      const workedMs = Math.max(0, until - handedAt)
-      const isLate = call.timeoutMs !== 0 && workedMs > call.timeoutMs
+      const workedMs = timeBetween(handedAt, until) ?? null
+      const isLate = call.timeoutMs !== 0 && (workedMs ?? 0) > call.timeoutMs
       if (!isLate && !report) {
         onHandOut?.(call)
         return { kind: 'pending', handedAt }
       }
       const message = `no report came within ${call.timeoutMs / 1000} s`
       const late = failedOutput('timeout', message)
+      if (report?.isConfirmed && !isLate) {
+        return { kind: 'output', output: report.output, workedMs, isConfirmed: true }
+      }
       const output = isLate || !report ? late : report.output
       return { kind: 'output', output: { ...output, evidence: 'self-reported' }, workedMs }
     },
@@ -208,7 +274,7 @@ export function drivenExecutor(
 
 export interface StepContent {
   content: string
-  /** The references that its triggers inject for the arguments, rendered; empty for none. */
+  /** The rendered references that its triggers inject for the arguments; empty if there are none. */
   references: string
   wishes: AgentWishes
 }
@@ -221,18 +287,23 @@ export interface AgentExecutorOptions {
   runtime: Pick<Runtime, 'env' | 'platform'>
   environment: readonly string[]
   outputLimit: number
-  /** Reads the skill of a step, whose digest was just compared with the plan's. */
+  /** Reads the skill of a step, right after its digest was compared with the plan's. */
   contentOf(step: PlannedTask, arguments_: readonly string[]): StepContent
 }
 
-/** The prompt holds everything that the client needs; its output block is its report. */
+/**
+ * Executes steps in an agent client. The prompt contains everything that the client needs, and the client
+ * reports in an output block.
+ */
 export function agentExecutor(options: AgentExecutorOptions): Executor {
   return {
     kind: 'agent',
     async execute(request) {
       const { step, state } = request.call
       const { content, references, wishes } = options.contentOf(step, request.arguments)
-      const prompt = agentPrompt({ content, references, step: step.step, state: jsonText(state) })
+      const { feedback } = state
+      const facts = { step: step.step, state: jsonText(state), feedback }
+      const prompt = agentPrompt({ content, references, ...facts })
       const { output, stdout, stderr } = await runAgent({
         client: options.client,
         program: options.program,
@@ -257,10 +328,10 @@ export function environmentOf(
   const { client, runtime } = options
   const { step, attempt } = call
   const facts = { runId, step: step.step, idempotencyKey }
-  const own = Object.keys(runtime.env).filter((name) =>
+  const clientVariables = Object.keys(runtime.env).filter((name) =>
     client.variables.some((beginning) => name.startsWith(beginning)),
   )
-  const names = [...own, ...networkVariables, ...options.environment]
+  const names = [...clientVariables, ...networkVariables, ...options.environment]
   const { scratch } = runFiles(options.store.directory, runId)
   try {
     makePrivateDirectory(dirname(scratch))
@@ -272,7 +343,7 @@ export function environmentOf(
   return childEnvironment(runtime, names, {
     NO_COLOR: '1',
     TERM: 'dumb',
-    ...ownVariables(facts, skillDirectory(options.workspace, step), scratch),
+    ...stepVariables(facts, skillDirectory(options.workspace, step), scratch),
     SKILLRAIL_ATTEMPT: String(attempt),
   })
 }

@@ -1,8 +1,9 @@
-import type { Runtime } from '#core/runtime'
+import { type Runtime, timeBetween } from '#core/runtime'
 import type { ReportedError } from '#exec/output-protocol'
 import { noLimit, overdue, timeLimit, type TimeLimit, untilDue } from './attempt.ts'
 import type {
   CancelledStep,
+  ClockShift,
   ChainCall,
   ChainResult,
   Ended,
@@ -28,24 +29,25 @@ import { chainOutput, chainWaitsFor, finishedEvent } from './step-result.ts'
 import type { StepRunner } from './step-runner.ts'
 
 /**
- * The engine on one machine: an append-only journal. A recorded result is never executed again;
- * replayed results come in the order in which they were recorded. Steps start only when something
- * waits for them.
+ * Creates the engine for one machine, which records to an append-only journal. A step with a recorded
+ * result is never executed again; recorded results are replayed in their order. A step starts when
+ * something waits for it.
  */
 export function createJournalEngine(
   options: JournalEngineOptions,
 ): Engine & { idle(): Promise<void> } {
-  const own = new AbortController()
-  const given = options.signal ? [options.signal] : []
+  const failed = new AbortController()
+  const signals = options.signal ? [options.signal] : []
   const core: EngineCore = {
     ...options,
-    interrupted: AbortSignal.any([own.signal, ...given]),
+    interrupted: AbortSignal.any([failed.signal, ...signals]),
     launched: new Set(),
     failure: undefined,
     order: options.journal.length,
+    begunAt: beginningOf(options),
     fail(error) {
       core.failure ??= { error }
-      own.abort()
+      failed.abort()
     },
   }
   return {
@@ -95,7 +97,10 @@ function engineFor(core: EngineCore, scope: AbortSignal): Engine {
       const { plan, approvals, done } = core.journal
       const gate = gateOf(call, plan.digest)
       const outcome = done.get(call.key)?.outcome
-      return core.yesGates === true || isApproved(gate, approvals.get(call.key), outcome)
+      const { gate: required } = call.step
+      const isPlain = required === undefined || required === true
+      if (core.yesGates === true && isPlain) return true
+      return isApproved(gate, required, approvals.get(call.key), outcome)
     },
     async cancel(running) {
       const list = find(running)
@@ -116,7 +121,7 @@ function engineFor(core: EngineCore, scope: AbortSignal): Engine {
   }
 }
 
-/** For a user or a report, it or what is below it, in this process or an earlier one. */
+/** Whether the step, or one below it, has waited for a user or a report, in any process. */
 function hasWaited({ handed, gates }: RunJournal, key: string): boolean {
   return [...handed.keys(), ...gates.keys()].some(
     (waiting) => waiting === key || waiting.startsWith(`${key}/`),
@@ -127,7 +132,7 @@ function endings(list: readonly Entry[]): Promise<void>[] {
   return list.flatMap((entry) => (entry.ending ? [entry.ending] : []))
 }
 
-/** The one that finished first by the record, else, when nothing can finish any more, any other. */
+/** Returns the entry that finished first according to the journal, or the first entry if none can finish. */
 function earliest(list: readonly Entry[]): Ended | undefined {
   const finished = list.filter(({ outcome }) => outcome?.kind === 'finished')
   const canFinish = list.some(({ outcome }) => outcome === undefined)
@@ -138,11 +143,11 @@ function earliest(list: readonly Entry[]): Ended | undefined {
 function recordCancelled(core: EngineCore, entry: Entry): CancelledStep {
   const { outcome, key } = entry
   if (!outcome || outcome.kind === 'suspended') return {}
-  const { startedAt, durationMs, chain } = outcome
+  const { startedAt, durationMs, clockShiftMs, chain } = outcome
   if (outcome.kind === 'cancelled' && startedAt !== undefined && !core.journal.done.has(key)) {
     core.writer?.append({ type: 'done', key, outcome })
   }
-  return { startedAt, durationMs, chain }
+  return { startedAt, durationMs, clockShiftMs, chain }
 }
 
 function launch(core: EngineCore, entry: Entry): void {
@@ -164,7 +169,7 @@ function launch(core: EngineCore, entry: Entry): void {
 
 const interrupted = { kind: 'suspended', why: 'interrupted' } as const
 
-/** Ends what was told to end while it waited: for a user, or for the report of an agent. */
+/** Ends a step that was cancelled while it waited for a user or a report. */
 function endWaiting(core: EngineCore, entry: Entry): void {
   if (entry.outcome && entry.outcome.kind !== 'suspended') return
   entry.outcome = undefined
@@ -173,15 +178,18 @@ function endWaiting(core: EngineCore, entry: Entry): void {
 }
 
 async function execute(core: EngineCore, entry: Entry): Promise<Outcome> {
-  const stopped = endedFromAbove(core, entry)
+  const stopped = stoppedByParent(core, entry)
   if (stopped) return await endedBefore(core, entry, stopped)
   const gate = entry.call.step.gate ? atGate(core, entry) : undefined
   if (gate) return gate
-  if (entry.kind === 'task' && !core.runner) return lookedAt(core, entry)
+  if (entry.kind === 'task' && !core.runner) {
+    core.onDue?.(entry.call)
+    return displayedOutcome(core, entry)
+  }
   const isFirst = core.runner && !core.journal.started.has(entry.key)
-  // Also where there is nothing to wait for: steps beside each other start in their order.
+  // Always awaited, so that concurrent steps start in their order.
   await (isFirst ? untilDue(entry.call, core.clock, entry.signal) : undefined)
-  const ended = endedFromAbove(core, entry)
+  const ended = stoppedByParent(core, entry)
   if (ended) return ended
   const startedAt = begin(core, entry)
   const limit = core.runner ? limitOf(core, entry, startedAt) : noLimit
@@ -198,7 +206,7 @@ function limitOf(core: EngineCore, { kind, call, controller }: Entry, startedAt:
   const isChain = kind === 'chain'
   return timeLimit(call, () => controller.abort(), {
     defaultMs: isChain ? 0 : (core.defaultTimeoutMs ?? 0),
-    spent: isChain && core.countsAbsence ? timeSince(core, startedAt) : 0,
+    spent: isChain && core.countsAbsence ? (timeSince(core, startedAt) ?? 0) : 0,
   })
 }
 
@@ -207,9 +215,10 @@ function atGate(core: EngineCore, { key, call }: Entry): Outcome | undefined {
   const gate = gateOf(call, journal.plan.digest)
   const now = core.clock.now()
   const at = new Date(now).toISOString()
-  const outcome = passGate(gate, call.step.step, journal.approvals.get(key), now)
+  const outcome = passGate(gate, call.step, journal.approvals.get(key), now)
   if (outcome?.kind !== 'suspended') return outcome
-  if (core.yesGates) {
+  // The caller's approval in advance is only for plain gates.
+  if (core.yesGates && call.step.gate === true) {
     writer?.append({ type: 'approval', ...gate, approved: true, by: 'caller', at })
     return undefined
   }
@@ -222,7 +231,7 @@ function atGate(core: EngineCore, { key, call }: Entry): Outcome | undefined {
   return outcome
 }
 
-/** Not executed any more; a step that started in an earlier process says so. */
+/** Returns the outcome of a step that is not continued, with its start in an earlier process. */
 async function endedBefore(core: EngineCore, entry: Entry, stopped: Stopped): Promise<Outcome> {
   const startedAt = beganAt(core, entry.key)
   if (stopped.kind === 'suspended' || startedAt === undefined) return stopped
@@ -231,7 +240,8 @@ async function endedBefore(core: EngineCore, entry: Entry, stopped: Stopped): Pr
     return await executeChain(core, entry, startedAt, noLimit)
   }
   const isHanded = core.journal.handed.has(entry.key)
-  return { ...stopped, startedAt, durationMs: isHanded ? timeSince(core, startedAt) : undefined }
+  const durationMs = isHanded ? timeSince(core, startedAt) : undefined
+  return { ...stopped, startedAt, durationMs, clockShiftMs: recordedShift(core, entry.key) }
 }
 
 async function executeTask(
@@ -242,6 +252,7 @@ async function executeTask(
 ): Promise<Outcome> {
   const { call, key, signal } = entry
   const before = core.clock.elapsed()
+  const { clockShiftMs } = entry
   const answer = await core.runner?.run(call, {
     signal,
     onOutput: (chunk, stream) => {
@@ -250,11 +261,13 @@ async function executeTask(
     },
   })
   const durationMs = Math.round(core.clock.elapsed() - before)
-  const stopped = limit.over() ? undefined : endedFromAbove(core, entry)
+  const stopped = limit.over() ? undefined : stoppedByParent(core, entry)
   if (!answer) return interrupted
-  if (stopped) return { ...stopped, startedAt, durationMs }
+  if (stopped) return { ...stopped, startedAt, durationMs, clockShiftMs }
   if (answer.kind === 'pending') return handOut(core, entry, answer.handedAt)
-  return finished(answer, limit, { startedAt, durationMs: durationMs + (answer.workedMs ?? 0) })
+  const { workedMs = 0 } = answer
+  const total = workedMs === null ? undefined : durationMs + workedMs
+  return finished(answer, limit, { startedAt, durationMs: total, clockShiftMs })
 }
 
 async function executeChain(
@@ -264,8 +277,14 @@ async function executeChain(
   limit: TimeLimit,
 ): Promise<Outcome> {
   const { call, signal } = entry
+  // The wall clock can be set, so it is used only for steps that began in another process.
+  const before = entry.beganHere ? core.clock.elapsed() : undefined
   const chain = await entry.body(engineFor(core, signal))
-  const left = () => ({ startedAt, durationMs: timeOfChain(core, startedAt), chain })
+  const left = () => {
+    const here = before === undefined ? undefined : Math.round(core.clock.elapsed() - before)
+    const { clockShiftMs } = entry
+    return { startedAt, durationMs: here ?? timeOfChain(core, startedAt), clockShiftMs, chain }
+  }
   const output = { kind: 'output', output: chainOutput(chain) } as const
   if (core.interrupted.aborted) return { ...interrupted, ...left() }
   if (limit.over()) return finished(output, limit, left())
@@ -276,27 +295,28 @@ async function executeChain(
   if (chain.ended === 'cancelled' || signal.aborted) return { kind: 'cancelled', ...left() }
   if (chain.ended === 'rejected') return { ...finished(output, limit, left()), rejected: true }
   if (call.step.verify !== undefined) {
-    // Nothing here can verify it, so it is not over.
+    // Without a runner nothing verifies the chain, so it has not ended.
     if (!core.runner) return { ...interrupted, ...left() }
     core.writer?.append()
   }
   const answer = await core.runner?.finishChain(call, output.output, { signal })
-  const stopped = limit.over() ? undefined : endedFromAbove(core, entry)
+  const stopped = limit.over() ? undefined : stoppedByParent(core, entry)
   if (stopped) return { ...stopped, ...left() }
   return finished(answer ?? output, limit, left())
 }
 
 function finished(
-  { output, log, promptDigest, sandbox, hint, ...answer }: OutputAnswer,
+  { output, log, promptDigest, sandbox, hint, notUtf8, ...answer }: OutputAnswer,
   limit: TimeLimit,
-  left: Pick<FinishedOutcome, 'startedAt' | 'durationMs' | 'chain'>,
+  left: CancelledStep & { startedAt: number },
 ): FinishedOutcome {
-  const facts = { log, promptDigest, sandbox, hint, ...left }
+  const durationMs = left.durationMs ?? null
+  const facts = { log, promptDigest, sandbox, hint, notUtf8, ...left, durationMs }
   if (!limit.over()) return { kind: 'finished', output, shown: answer.shown, ...facts }
   return { kind: 'finished', output: overdue(limit, answer.endedInVerification), ...facts }
 }
 
-/** Records a final outcome before anybody sees it. */
+/** Records a final outcome before it is returned. */
 function settle(core: EngineCore, entry: Entry, outcome: Outcome): void {
   const { key } = entry
   entry.outcome = outcome
@@ -321,31 +341,35 @@ function announceEnd(core: EngineCore, entry: Entry, outcome: Outcome, at: strin
 
 type Stopped = Extract<Outcome, { kind: 'cancelled' | 'suspended' }>
 
-function endedFromAbove(core: EngineCore, { signal }: Entry): Stopped | undefined {
+/** Returns the outcome of a step whose run was interrupted or whose chain was ended. */
+function stoppedByParent(core: EngineCore, { signal }: Entry): Stopped | undefined {
   if (core.interrupted.aborted) return interrupted
   return signal.aborted ? { kind: 'cancelled' } : undefined
 }
 
-/** When a step was handed out or begun, in an earlier process too. */
+/** Returns when a step was handed out or began, also in an earlier process. */
 function beganAt({ journal }: EngineCore, key: string): number | undefined {
   const at = journal.handed.get(key) ?? journal.started.get(key)
   return at === undefined ? undefined : Date.parse(at)
 }
 
-/** For a run that is only looked at: where a step stands that has no result. */
-function lookedAt(core: EngineCore, { key, call }: Entry): Outcome {
+/** Returns the outcome of a step without a result, in a run that is only displayed. */
+function displayedOutcome(core: EngineCore, { key, call }: Entry): Outcome {
   const { handed, resumedAt } = core.journal
   const startedAt = beganAt(core, key)
+  const clockShiftMs = recordedShift(core, key)
   if (startedAt !== undefined && handed.has(key)) {
-    return { kind: 'suspended', why: 'report', startedAt, overdue: lateness(core, call, startedAt) }
+    const late = lateness(core, call, startedAt)
+    return { kind: 'suspended', why: 'report', startedAt, overdue: late, clockShiftMs }
   }
-  // Unknown after a crash, and for a step that a resume did not reach.
+  // The duration is unknown after a crash, and for a step that a resume did not reach.
   const resumed = resumedAt === undefined ? 0 : Date.parse(resumedAt)
   const isKnown = startedAt !== undefined && startedAt >= resumed
   return {
     ...interrupted,
     startedAt,
     durationMs: isKnown ? untilPause(core, startedAt) : undefined,
+    clockShiftMs,
   }
 }
 
@@ -355,22 +379,38 @@ function lateness(
   startedAt: number,
 ): ReportedError | undefined {
   const counts = core.runner === undefined && core.countsAbsence === true && timeoutMs !== 0
-  if (!counts || timeSince(core, startedAt) <= timeoutMs) return undefined
+  if (!counts || (timeSince(core, startedAt) ?? 0) <= timeoutMs) return undefined
   return { code: 'timeout', message: `no report came within ${timeoutMs / 1000} s` }
 }
 
-/** The clock of a run that is only looked at stopped when its end was recorded. */
-function timeOfChain(core: EngineCore, startedAt: number): number {
-  return core.runner ? timeSince(core, startedAt) : (untilPause(core, startedAt) ?? 0)
+/** In a run that is only displayed, time ends with the last recorded state. */
+function timeOfChain(core: EngineCore, startedAt: number): number | undefined {
+  return core.runner ? timeSince(core, startedAt) : untilPause(core, startedAt)
 }
 
 function untilPause({ journal }: EngineCore, startedAt: number): number | undefined {
   const { pausedAt } = journal
-  return pausedAt === undefined ? undefined : Math.max(0, Date.parse(pausedAt) - startedAt)
+  return pausedAt === undefined ? undefined : timeBetween(startedAt, Date.parse(pausedAt))
 }
 
-function timeSince({ clock }: EngineCore, startedAt: number): number {
-  return Math.max(0, clock.now() - startedAt)
+function timeSince({ clock }: EngineCore, startedAt: number): number | undefined {
+  return timeBetween(startedAt, clock.now())
+}
+
+function beginningOf({ clock, journal }: JournalEngineOptions): EngineCore['begunAt'] {
+  const wall = clock.now()
+  return { wall, monotonic: clock.elapsed(), isEarlierThanJournal: wall < journal.latestAt }
+}
+
+/** The clock shift of a step that an earlier process began. */
+function recordedShift({ journal }: EngineCore, key: string): ClockShift {
+  return journal.begunEarlier.has(key) ? null : undefined
+}
+
+function shiftOf({ begunAt, clock }: EngineCore, now: number): ClockShift {
+  if (begunAt.isEarlierThanJournal) return null
+  const shift = Math.round(now - begunAt.wall - (clock.elapsed() - begunAt.monotonic))
+  return Math.abs(shift) < 1000 ? undefined : shift
 }
 
 function begin(core: EngineCore, entry: Entry): number {
@@ -381,31 +421,36 @@ function begin(core: EngineCore, entry: Entry): number {
   const { step, skill } = entry.call.step
   entry.started = true
   // A nested chain continues where it was; a step that was interrupted starts anew.
-  const known = kind === 'chain' || handed.has(key) ? beganAt(core, key) : undefined
-  if (known !== undefined) return known
+  const earlier = kind === 'chain' || handed.has(key) ? beganAt(core, key) : undefined
+  if (earlier !== undefined) {
+    entry.clockShiftMs = recordedShift(core, key)
+    return earlier
+  }
   if (!core.runner) return now
+  entry.beganHere = true
+  entry.clockShiftMs = shiftOf(core, now)
   core.writer?.append({ type: 'start', key, at })
   started.set(key, at)
   core.onEvent?.({ type: 'step-started', key, step, skill, chain: kind === 'chain', at })
   return now
 }
 
-function handOut(core: EngineCore, { key }: Entry, startedAt: number): Outcome {
+function handOut(core: EngineCore, { key, clockShiftMs }: Entry, startedAt: number): Outcome {
   if (!core.journal.handed.has(key)) {
     const at = new Date(startedAt).toISOString()
     core.writer?.append({ type: 'handed', key, at })
     core.journal.handed.set(key, at)
   }
-  return { kind: 'suspended', why: 'report', startedAt }
+  return { kind: 'suspended', why: 'report', startedAt, clockShiftMs }
 }
 
 interface JournalEngineOptions {
   journal: RunJournal
   writer?: RecordWriter
-  /** Executes steps; undefined for looking only, and where only a decision has to take effect. */
+  /** Executes steps. Without one, the run is only displayed, or only a decision takes effect. */
   runner?: StepRunner | undefined
   clock: Runtime
-  /** Interrupts the run: what runs is ended and has no result, so that a resume repeats it. */
+  /** Interrupts the run: running steps end without a result, and a resume repeats them. */
   signal?: AbortSignal | undefined
   onEvent?: EventListener | undefined
   /** The caller of the run approves every gate in advance. */
@@ -413,6 +458,8 @@ interface JournalEngineOptions {
   defaultTimeoutMs?: number
   /** The time-out of a nested chain also counts while no process runs. */
   countsAbsence?: boolean
+  /** Without a runner, called for a step that would be executed or handed out now. */
+  onDue?: ((call: TaskCall) => void) | undefined
 }
 
 interface EngineCore extends JournalEngineOptions {
@@ -422,17 +469,22 @@ interface EngineCore extends JournalEngineOptions {
   failure: { error: unknown } | undefined
   fail(error: unknown): void
   order: number
+  /** When this process began to execute the run, by both clocks. */
+  begunAt: { wall: number; monotonic: number; isEarlierThanJournal: boolean }
 }
 
 type Entry = Announced & {
   key: string
   controller: AbortController
-  /** Aborted with the controller, and when the chain above is ended. */
+  /** Aborts with the controller, and when the parent chain ends. */
   signal: AbortSignal
   outcome: Outcome | undefined
   order: number
   ending?: Promise<void> | undefined
   started?: boolean
+  /** It was first started by this process. */
+  beganHere?: boolean
+  clockShiftMs?: ClockShift
 }
 
 type Announced =

@@ -12,7 +12,8 @@ import { parseSkill } from '#skill/parse'
 import type { YamlNode } from '#skill/read-yaml'
 import type { NearestLock } from '#trust/lock'
 import type { SkillScope, TrustLevel, TrustPolicy } from '#trust/model'
-import { type SkillNotTrustedError, type TrustReason, trustRefusal } from '#trust/skill-trust'
+import { type SkillNotTrustedError, trustRefusal } from '#trust/skill-trust'
+import type { TrustReason } from '#trust/model'
 
 export interface ChainLookup {
   resolve(chainDirectory: string, name: string): StepResolution
@@ -32,9 +33,9 @@ export interface SkillFacts {
   warnings?: readonly Diagnostic[]
   script: string | undefined
   verify: string | undefined
-  /** It was to be a script or a chain and cannot be; an error of its report says why. */
+  /** It declares a script or a chain that cannot be used; an error in its report says why. */
   broken?: true | undefined
-  /** An error of its report says that names of its chain lead elsewhere. */
+  /** An error in its report refuses names of steps. */
   refusedNames?: true | undefined
   sandbox?: true | undefined
   personOnly?: true | undefined
@@ -48,13 +49,13 @@ export interface SkillTrust {
   level: TrustLevel
   reason: string
   hint?: string | undefined
-  /** It was accepted or locked, and differs now: a sandbox does not help. */
+  /** The skill changed after it was accepted or locked, so a sandbox is not enough. */
   changed?: true
 }
 
 export interface DiskLookupOptions {
   workspace: string
-  /** The trust of a skill, with the command that would raise it. */
+  /** Returns the trust of a skill, with the command that raises it. */
   trustOf(skill: SkillDocument, directory: string): SkillFacts['trust']
 }
 
@@ -63,8 +64,8 @@ export function createDiskLookup(options: DiskLookupOptions): ChainLookup {
   return {
     resolve: resolveStep,
     load(directory) {
-      const known = reports.get(directory)
-      if (known) return known
+      const cached = reports.get(directory)
+      if (cached) return cached
       const report = loadSkill(directory, options)
       reports.set(directory, report)
       return report
@@ -78,7 +79,7 @@ function loadSkill(directory: string, options: DiskLookupOptions): SkillReport {
   const file = existsSync(join(directory, 'SKILL.md')) ? 'SKILL.md' : 'skill.md'
   const absolute = join(directory, file)
   const path = displayPath(options.workspace, absolute)
-  const reading = readRegularFile(absolute, { maxBytes: maxSkillBytes })
+  const reading = readRegularFile(absolute, { maxBytes: maxSkillBytes, keepMark: true })
   if (!reading.ok) {
     const { code, message } = reading
     return { facts: undefined, diagnostics: [{ code, severity: 'error', message, path }] }
@@ -97,35 +98,35 @@ function loadSkill(directory: string, options: DiskLookupOptions): SkillReport {
       directory,
       path,
       chain: fields.chain,
-      warnings: unheeded(skill, diagnostics, pathOf(script)),
+      warnings: ineffectiveParts(skill, diagnostics, pathOf(script)),
       script: pathOf(run),
       verify: pathOf(verify),
       broken: isBroken || undefined,
       refusedNames: diagnostics.some(({ code }) => code === 'chain-step-name') || undefined,
       sandbox: fields.sandbox,
       personOnly: fields.disableModelInvocation || undefined,
-      // What was parsed counts, also where it is its own script and differs by now.
+      // The digest covers the text that was parsed, even if the file has changed since.
       digest: skillDigest(directory, files, { [file]: reading.bytes }),
       tokens: estimateTokens(skill.body),
       requests: requestsOf(fields),
       trust: options.trustOf(skill, directory),
     },
-    diagnostics: [...diagnostics, ...broken([run, verify], path)],
+    diagnostics: [...diagnostics, ...scriptProblems([run, verify], path)],
   }
 }
 
 function requestsOf(fields: SkillFields): SkillRequest[] {
-  const asked = { ...fields, 'allowed-tools': fields.allowedTools }
-  return skillRequests.filter((request) => asked[request] !== undefined)
+  const values = { ...fields, 'allowed-tools': fields.allowedTools }
+  return skillRequests.filter((request) => values[request] !== undefined)
 }
 
-/** Whether a field that says how the skill executes is given and could not be used. */
+/** Whether the skill has a `chain` or `run` field that could not be used. */
 function isRefused({ fields, frontmatter }: SkillDocument): boolean {
   const metadata = valueOf(frontmatter, 'metadata')
   const chain = valueOf(metadata, 'chain')
   const run = valueOf(frontmatter, 'run') ?? valueOf(metadata, 'run')
   return (
-    (fields.chain === undefined && isGiven(chain)) || (fields.run === undefined && isGiven(run))
+    (fields.chain === undefined && hasValue(chain)) || (fields.run === undefined && hasValue(run))
   )
 }
 
@@ -134,7 +135,7 @@ function valueOf(map: YamlNode | undefined, name: string): YamlNode | undefined 
   return map.entries.find(({ key }) => key.text === name)?.value
 }
 
-function isGiven(node: YamlNode | undefined): boolean {
+function hasValue(node: YamlNode | undefined): boolean {
   return node !== undefined && (node.kind !== 'scalar' || node.text.trim() !== '')
 }
 
@@ -144,12 +145,12 @@ function pathOf(search: ScriptSearch): string | undefined {
   return search.kind === 'found' ? search.script.relative : undefined
 }
 
-function broken(searches: readonly ScriptSearch[], path: string): Diagnostic[] {
-  const found = searches.flatMap((search) =>
+function scriptProblems(searches: readonly ScriptSearch[], path: string): Diagnostic[] {
+  const problems = searches.flatMap((search) =>
     search.kind === 'broken' ? [{ ...search.diagnostic, path }] : [],
   )
-  return found.filter(
-    ({ message }, index) => found.findIndex((other) => other.message === message) === index,
+  return problems.filter(
+    ({ message }, index) => problems.findIndex((other) => other.message === message) === index,
   )
 }
 
@@ -158,24 +159,24 @@ export function displayPath(workspace: string, path: string): string {
 }
 
 /**
- * The digest of what decides how a skill behaves in a chain: its `SKILL.md` and the scripts that
- * run for it. A file that is gone counts as changed. `files` are paths below the directory, in any
- * order; `known` contents by path that were read already.
+ * Returns the digest of the files that decide how a skill behaves in a chain: its `SKILL.md` and its
+ * scripts. A missing file counts as changed. `files` are paths below the directory, in any order;
+ * `contents` has the files that the caller has already read, by path.
  */
 export function skillDigest(
   directory: string,
   files: readonly (string | undefined)[],
-  known: Readonly<Record<string, Uint8Array>> = {},
+  contents: Readonly<Record<string, Uint8Array>> = {},
 ): string {
   const names = [...new Set(files.filter((file) => file !== undefined))].toSorted()
   const parts = names.flatMap((name) => {
-    const content = Object.hasOwn(known, name)
-      ? known[name]
+    const content = Object.hasOwn(contents, name)
+      ? contents[name]
       : digestedContent(`${directory}/${name}`)
     const head = Buffer.from(`${name}\0${content?.length ?? 'unreadable'}\n`)
     return content ? [head, content] : [head]
   })
-  // One call for all: a hash that is fed is a stream, which costs more than such small files.
+  // One call for all parts: an incremental hash is a stream, which costs more for such small files.
   return sha256(Buffer.concat(parts))
 }
 
@@ -192,7 +193,7 @@ export interface CheckedSkill {
   fields: SkillFields
 }
 
-/** Why a skill may not be executed now. `lockOf`: the lock of the workspace, else read now. */
+/** Returns why a skill must not be executed. Without `lockOf`, reads the lock of the workspace. */
 export function executionRefusal(
   skill: CheckedSkill,
   policy: TrustPolicy,
@@ -215,20 +216,29 @@ const changeOf: Partial<Record<TrustReason, Pick<SkillTrust, 'changed'>>> = {
   'lock-unreadable': changed,
 }
 
-/** What has no effect in a skill. `diagnostics`: of reading it; `script`: its own. */
-export function unheeded(
+/**
+ * Returns warnings about the parts of a skill that have no effect. `diagnostics` are those of parsing the
+ * skill; `script` is the path of its script.
+ */
+export function ineffectiveParts(
   skill: SkillDocument,
   diagnostics: readonly Diagnostic[],
   script: string | undefined,
 ): Diagnostic[] {
   return [
-    ...diagnostics.filter(({ code }) => saidOfRuns.has(code)),
+    ...diagnostics.filter(({ code }) => parserWarnings.has(code)),
     ...misplacedPolicy(skill.frontmatter, skill.path),
     ...(skill.fields.chain ? scriptBeside(skill, script) : policyAlone(skill)),
   ]
 }
 
-const saidOfRuns: ReadonlySet<string> = new Set(['chain-unknown-key', 'field-placement'])
+const parserWarnings: ReadonlySet<string> = new Set([
+  'chain-unknown-key',
+  'field-placement',
+  'chain-tool-name',
+  'chain-tool-pattern',
+  'chain-tools-guard',
+])
 
 function scriptBeside({ path, fields }: SkillDocument, script: string | undefined): Diagnostic[] {
   if (script === undefined) return []
@@ -244,7 +254,7 @@ function scriptBeside({ path, fields }: SkillDocument, script: string | undefine
   ]
 }
 
-/** A policy below `metadata` without a chain. One whose chain is broken has an error already. */
+/** Warns of a policy below `metadata` without a chain. A broken chain already has an error. */
 function policyAlone({ path, frontmatter }: SkillDocument): Diagnostic[] {
   const metadata = valueOf(frontmatter, 'metadata')
   const entries = metadata?.kind === 'map' ? metadata.entries : []
@@ -266,17 +276,17 @@ export type StepResolution =
   | { ok: false; code: string; message: string; hint?: string | undefined }
 
 /**
- * Finds the skill that a chain calls by name: below the parent of the chain skill's directory,
- * siblings first, then the shallowest. Two at one depth are an error. A name may be a path
- * (`e2e/smoke`) inside that parent.
+ * Finds the skill that a chain calls by name, below the parent of the chain's directory: a sibling, or
+ * else the shallowest match. Two matches at one depth are an error. A name may be a path (`e2e/smoke`)
+ * inside that parent.
  */
 export function resolveStep(chainDirectory: string, name: string): StepResolution {
   const exact = resolveExactly(chainDirectory, name)
   if (exact.ok) return exact
   // Some disks and editors compose letters with marks, and others do not.
   const forms = [name.normalize('NFC'), name.normalize('NFD')]
-  const found = forms.map((form) => resolveExactly(chainDirectory, form))
-  return found.find(({ ok }) => ok) ?? exact
+  const resolutions = forms.map((form) => resolveExactly(chainDirectory, form))
+  return resolutions.find(({ ok }) => ok) ?? exact
 }
 
 function resolveExactly(chainDirectory: string, name: string): StepResolution {
@@ -293,8 +303,8 @@ function resolveExactly(chainDirectory: string, name: string): StepResolution {
       hint: 'Make it readable, or remove it.',
     }
   }
-  const found = isSkill(sibling) ? [sibling] : shallowest(root, name)
-  const [directory, second] = found
+  const matches = isSkill(sibling) ? [sibling] : shallowest(root, name)
+  const [directory, second] = matches
   if (directory === undefined) {
     const hint = 'A chain calls skills beside it and deeper.'
     return {
@@ -305,7 +315,7 @@ function resolveExactly(chainDirectory: string, name: string): StepResolution {
     }
   }
   if (second !== undefined) {
-    const places = found.map((place) => place.slice(root.length + 1)).join(', ')
+    const places = matches.map((place) => place.slice(root.length + 1)).join(', ')
     return {
       ok: false,
       code: 'step-ambiguous',
@@ -316,7 +326,7 @@ function resolveExactly(chainDirectory: string, name: string): StepResolution {
   return insideRoot(root, name, directory)
 }
 
-/** Refuses every name that could lead outside; undefined when it is fine. */
+/** Returns a refusal for a name that could lead outside, else undefined. */
 export function checkStepName(name: string): StepResolution | undefined {
   const isPlain = name.split('/').every((part) => !['', '.', '..'].includes(part))
   if (isPlain && !/[\0\\]|^[A-Za-z]:/.test(name)) return undefined
@@ -340,8 +350,8 @@ function shallowest(root: string, name: string): string[] {
     visited += level.length
     if (visited > maxDirectories) return []
     const below = level.flatMap((directory) => directoriesIn(directory))
-    const found = below.map((place) => join(place, ...parts)).filter((place) => isSkill(place))
-    if (found.length > 0) return found
+    const matches = below.map((place) => join(place, ...parts)).filter((place) => isSkill(place))
+    if (matches.length > 0) return matches
     level = below
   }
   return []
@@ -357,7 +367,7 @@ function suggestion(chainDirectory: string, sibling: string): string {
   return didYouMean(join(beside, basename(sibling)), names)
 }
 
-/** One that cannot be read counts as empty. */
+/** An unreadable directory counts as empty. */
 function directoriesIn(directory: string): string[] {
   try {
     return readdirSync(directory, { withFileTypes: true })
@@ -373,7 +383,7 @@ function isSkill(directory: string): boolean {
   return skillFiles.some((file) => statsOf(join(directory, file))?.isFile())
 }
 
-/** Why it is not known whether a skill is there. */
+/** Returns why a directory cannot be searched for a skill. */
 function problemAt(directory: string): string | undefined {
   try {
     for (const file of skillFiles) statSync(join(directory, file), { throwIfNoEntry: false })
@@ -391,7 +401,7 @@ function insideRoot(root: string, name: string, directory: string): StepResoluti
       return { ok: true, directory: real }
     }
   } catch {
-    // Gone since it was found, or a loop of links: refused like a link that leads out.
+    // The directory was deleted, or its links form a loop: both are refused like a link that leads out.
   }
   return {
     ok: false,

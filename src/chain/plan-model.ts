@@ -1,13 +1,14 @@
 import type { Screen } from '#core/command'
 import type { Diagnostic } from '#core/errors'
-import { safeLine } from '#core/text'
+import { linesText, safeLine } from '#core/text'
+import { guardedCalls } from '#skill/guard-words'
 import { defaultChainPolicy, policyKey } from '#skill/declarations'
-import type { ChainDeclaration, ChainPolicy, StepOptions } from '#skill/model'
+import type { ChainDeclaration, ChainPolicy, Gate, StepOptions } from '#skill/model'
 import type { TrustLevel } from '#trust/model'
 
 /**
- * How a step is executed. `driven`: handed out to an agent, which reports. `missing`: no such
- * skill, a failure when its turn comes. `none`: nothing can execute it; the plan has an error.
+ * How a step is executed. `driven`: handed out to an agent, which reports. `missing`: there is no such
+ * skill, so the step fails when its turn comes. `none`: nothing can execute it; the plan has an error.
  */
 export type TaskExecutor = 'script' | 'driven' | 'agent' | 'model' | 'missing' | 'none'
 
@@ -18,15 +19,15 @@ interface PlannedSkill extends StepOptions {
   /** Unique in the plan: `unit`, `unit#2` for a second one, `chain-test/unit` below a nested chain. */
   step: string
   skill: string
-  /** The `SKILL.md`, relative to the workspace where it lies inside, else absolute. */
+  /** The `SKILL.md`, relative to the workspace if it is inside, else absolute. */
   path: string
   trust: TrustLevel
   digest: string
   tokens: number
   verify?: string | undefined
-  /** Its scripts run in a sandbox, and only there. */
+  /** Its scripts run only in a sandbox. */
   sandboxed?: true | undefined
-  gate?: true | undefined
+  gate?: Gate | undefined
   /** Left out of this run by `--from` or `--only`. */
   excluded?: true
   personOnly?: true | undefined
@@ -37,17 +38,22 @@ export interface PlannedTask extends PlannedSkill {
   script?: string
   client?: string
   model?: string | undefined
-  /** Fields of the skill that this client, or the model's executor, has no equal for. */
+  /** Fields of the skill that the client or the model's executor does not support. */
   notHonoured?: readonly string[] | undefined
 }
 
 export interface PlannedChain extends PlannedSkill {
   executor: 'chain'
   policy: ChainPolicy
+  /** Its guards apply in the project even without a rail. */
+  guardsAlways?: true | undefined
+  requireVerified?: true | undefined
   steps: readonly PlannedStep[]
 }
 
-export interface ShownPlan extends Pick<PlannedChain, 'policy' | 'steps'> {
+type PlanFacts = Pick<PlannedChain, 'policy' | 'guardsAlways' | 'requireVerified'>
+
+export interface ShownPlan extends PlanFacts, Pick<PlannedChain, 'steps'> {
   skill: string
   digest: string
 }
@@ -55,7 +61,7 @@ export interface ShownPlan extends Pick<PlannedChain, 'policy' | 'steps'> {
 export interface Plan {
   skill: string
   digest: string
-  /** A skill that is not a chain is planned as a chain of itself alone. */
+  /** A skill that is not a chain is planned as a chain with one step. */
   root: PlannedChain
 }
 
@@ -76,11 +82,16 @@ export function wholeChain(root: PlannedChain): PlannedStep[] {
   return [root, ...allSteps(root)]
 }
 
+/** Whether a chain of the plan has `require_verified`, which counts for the whole run. */
+export function requiresVerified({ root }: Plan): boolean {
+  return wholeChain(root).some((step) => isChain(step) && step.requireVerified === true)
+}
+
 export function confinedSteps({ root }: Plan): PlannedStep[] {
   return wholeChain(root).filter((step) => step.sandboxed && !step.excluded)
 }
 
-/** Groups steps that run in parallel: all of an `async` chain, else those that `&` joins. */
+/** Groups the steps that run in parallel: all steps of an `async` chain, else the steps that `&` joins. */
 export function unitsOf<Step extends StepOptions>(
   steps: readonly Step[],
   { async }: Pick<ChainPolicy, 'async'>,
@@ -102,15 +113,31 @@ export function chainText({ steps, policy }: Pick<ChainDeclaration, 'steps' | 'p
 }
 
 export function gatesOf({ steps, gates }: Pick<ChainDeclaration, 'steps' | 'gates'>): string[] {
-  const own = steps.flatMap(({ gate, id, name }) => (gate ? [id ?? name] : []))
-  return [...new Set([...gates, ...own])]
+  const stepGates = steps.flatMap(({ gate, id, name }) => (gate ? [id ?? name] : []))
+  return [...new Set([...gates, ...stepGates])]
 }
 
 export function stepLabel({ step }: { step: string }): string {
   return step.slice(step.lastIndexOf('/') + 1)
 }
 
-/** The full name of a step, of the key of an attempt: `1.2:nested/1:unit` is `nested/unit`. */
+/** How many rejections of a step lead back in one attempt of its chain. The next one ends the run. */
+export const mostReworks = 3
+
+/**
+ * The key of one execution of a step: the attempt of its chain, then `.N` for its own attempt N, then
+ * `.R` for the round R after R - 1 rejections that sent the chain back. `1:unit`, `1.2:unit`, `1.1.2:unit`.
+ */
+export function keyOfExecution(
+  prefix: string,
+  step: { step: string },
+  { attempt, number, round }: { attempt: number; number: number; round: number },
+): string {
+  const numberPart = number === 1 && round === 1 ? '' : `.${number}`
+  return `${prefix}${attempt}${numberPart}${round === 1 ? '' : `.${round}`}:${stepLabel(step)}`
+}
+
+/** Returns the full name of the step in a key: `1.2:nested/1:unit` is `nested/unit`. */
 export function stepOfKey(key: string): string {
   return key.replaceAll(/(^|\/)[\d.]+:/g, '$1')
 }
@@ -119,24 +146,26 @@ export function shortDigest(digest: string): string {
   return digest.slice('sha256:'.length, 15)
 }
 
-/** Those that hold, of words that hold only sometimes. */
+/** Removes the words that do not apply. */
 export function wordsOf(...words: readonly (string | false | undefined)[]): string[] {
   return words.filter((word) => typeof word === 'string').filter((word) => word !== '')
 }
 
-/** What is special about the execution of a step, and the policy of a chain. */
+/** Describes the options of a step, and the policy of a chain. */
 export function executionWords(step: PlannedStep): string[] {
   const { gate, verify, sandboxed, excluded } = step
   return [
-    ...wordsOf(gate && 'gate'),
+    ...wordsOf(gate && (gate === true ? 'gate' : `gate=${gate}`)),
     ...optionWords(step),
     ...wordsOf(verify !== undefined && 'verified', sandboxed && 'sandbox', excluded && 'left out'),
-    ...(isChain(step) ? policyWords(step.policy) : withoutWords(step.notHonoured)),
+    ...(isChain(step) ? chainWords(step) : withoutWords(step.notHonoured)),
   ]
 }
 
-function optionWords({ retry, backoff, timeout, when, allowFailure, always, args }: StepOptions) {
-  const values = Object.entries({ retry, backoff, timeout, when, args })
+function optionWords({ allowFailure, always, ...options }: StepOptions) {
+  const { retry, backoff, timeout, when, args, check, maxBlocks, tools, guard, rework } = options
+  const rail = { check, 'max-blocks': maxBlocks, tools, guard, rework }
+  const values = Object.entries({ retry, backoff, timeout, when, args, ...rail })
   return wordsOf(
     ...values.map(([name, value]) => value !== undefined && `${name}=${value}`),
     allowFailure && 'allow-failure',
@@ -144,7 +173,15 @@ function optionWords({ retry, backoff, timeout, when, allowFailure, always, args
   )
 }
 
-/** Only what differs from the defaults, in the spelling of the metadata. */
+/** Describes the values that differ from the defaults, in the spelling of the metadata. */
+function chainWords({ policy, guardsAlways, requireVerified }: PlanFacts): string[] {
+  const special = wordsOf(
+    guardsAlways && 'guards=always',
+    requireVerified && 'require_verified=true',
+  )
+  return [...policyWords(policy), ...special]
+}
+
 function policyWords(policy: ChainPolicy): string[] {
   const defaults: Record<string, unknown> = { ...defaultChainPolicy }
   const fields = Object.entries(policy)
@@ -160,7 +197,7 @@ function withoutWords(requests: readonly string[] = []): string[] {
 }
 
 export function renderPlan(plan: ShownPlan, { table }: Pick<Screen, 'table'>): string {
-  const head = [safeLine(plan.skill), plan.digest.slice(0, 19), ...policyWords(plan.policy)]
+  const head = [safeLine(plan.skill), plan.digest.slice(0, 19), ...chainWords(plan)]
   const rows = flatten(plan.steps, 0).map(({ step, depth, isJoined }) => [
     `${'  '.repeat(depth)}${isJoined ? '& ' : ''}${safeLine(stepLabel(step))}`,
     isChain(step) ? step.executor : (step.client ?? step.model ?? step.executor),
@@ -169,7 +206,48 @@ export function renderPlan(plan: ShownPlan, { table }: Pick<Screen, 'table'>): s
     `${step.tokens} tokens`,
     executionWords(step).join(', '),
   ])
-  return `${head.join('  ')}\n${table(rows)}`
+  const rules = [
+    ...guardLines(plan.steps),
+    ...reworkLines(plan.steps),
+    ...alwaysLines(plan, plan.skill),
+  ]
+  return `${head.join('  ')}\n${table(rows)}${linesText(rules)}`
+}
+
+/** Where a rejection leads: `publish: a rejection leads back to implement, at most 3 times`. */
+function reworkLines(steps: readonly PlannedStep[]): string[] {
+  return flatten(steps, 0).flatMap(({ step }) => {
+    const { rework } = step
+    if (rework === undefined) return []
+    const times = `at most ${mostReworks} times; the next one ends the run`
+    return [`${safeLine(stepLabel(step))}: a rejection leads back to ${safeLine(rework)}, ${times}`]
+  })
+}
+
+/** The calls that an agent client denies until a step's turn comes: `publish: after approval; until then …`. */
+function guardLines(steps: readonly PlannedStep[]): string[] {
+  return flatten(steps, 0).flatMap(({ step }) => {
+    if (step.guard === undefined) return []
+    const after = step.gate ? 'after approval' : 'when its turn comes'
+    return [`${safeLine(stepLabel(step))}: ${after}; until then ${deniedCalls([step.guard])}`]
+  })
+}
+
+/** The calls that chains with `guards: always` deny while none of them runs. */
+function alwaysLines(
+  { guardsAlways, steps }: Pick<ShownPlan, 'guardsAlways' | 'steps'>,
+  name: string,
+): string[] {
+  const guards = flatten(steps, 0).flatMap(({ step }) => step.guard ?? [])
+  const nested = steps.filter(isChain).flatMap((chain) => alwaysLines(chain, chain.skill))
+  if (guardsAlways !== true || guards.length === 0) return nested
+  return [`${safeLine(name)}: guards always: without this chain ${deniedCalls(guards)}`, ...nested]
+}
+
+/** `git push is denied`, for the values of `guard`. */
+export function deniedCalls(guards: readonly string[]): string {
+  const calls = [...new Set(guards.flatMap(guardedCalls))]
+  return `${calls.join(' and ')} ${calls.length === 1 ? 'is' : 'are'} denied`
 }
 
 function flatten(
@@ -220,7 +298,7 @@ export function renderPlanMermaid(plan: ShownPlan): string {
     return units.slice(1).map((unit, index) => `${indent}${units[index]} --> ${unit}`)
   }
 
-  const title = [plan.skill, `plan ${shortDigest(plan.digest)}`, ...policyWords(plan.policy)]
+  const title = [plan.skill, `plan ${shortDigest(plan.digest)}`, ...chainWords(plan)]
   const drawn = box('s0', title.join(', '), plan, '  ')
   const leftOut = [...ids].flatMap(([step, id]) => (step.excluded ? [id] : []))
   return `${['flowchart LR', ...drawn, ...classes(leftOut)].join('\n')}\n`
@@ -266,16 +344,16 @@ function quoted(lines: readonly string[]): string {
 }
 
 /**
- * Text for a quoted label. Letters, digits and separators stay; everything else becomes an entity
- * in Mermaid's own form (`#60;`), so that no name ends the label or is a tag, Markdown, an icon
- * (`fa:…`) or a directive. The colon too: Mermaid looks for `style…:…#…;` in every line before it
- * parses.
+ * Returns text for a quoted label. Letters, digits and separators stay; everything else becomes an
+ * entity in Mermaid's own form (`#60;`), so that no name ends the label or is a tag, Markdown, an icon
+ * (`fa:…`) or a directive. The colon becomes an entity because Mermaid looks for `style…:…#…;` in every
+ * line before it parses.
  */
 function mermaidText(text: string): string {
   return safeLine(text).replace(special, (character) => `#${character.codePointAt(0)};`)
 }
 
-// A hyphen or a dot is Markdown where a space follows (a list), an underscore at the edge of a word.
+// Markdown reads a hyphen or a dot before a space as a list, and an underscore at a word edge as emphasis.
 const special = /[^\p{L}\p{N}\p{M} _.,/=-]|[.-](?= )|^[=-]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu
 
 export function sandboxHint(sandbox: string, remedy: Remedy): string {
@@ -286,8 +364,8 @@ export function sandboxForeseen(allowing: string | undefined): string {
   return withRemedy('What is marked sandbox runs in one', { allowing, grants: true })
 }
 
-export function saidInside(said: string, sandbox: string | undefined): string {
-  return sandbox === undefined ? said : `in the sandbox: ${said}`
+export function sandboxedText(text: string, sandbox: string | undefined): string {
+  return sandbox === undefined ? text : `in the sandbox: ${text}`
 }
 
 interface Remedy {
@@ -297,6 +375,6 @@ interface Remedy {
 
 function withRemedy(what: string, { allowing, grants }: Remedy): string {
   const but = grants ? ', but for what --grant gives' : ''
-  const kept = `${what}, which keeps the project, the network and your environment from it${but}.`
-  return allowing === undefined ? kept : `${kept} ${allowing}`
+  const sentence = `${what}, which keeps the project, the network and your environment from it${but}.`
+  return allowing === undefined ? sentence : `${sentence} ${allowing}`
 }

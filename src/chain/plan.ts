@@ -3,7 +3,8 @@ import { sha256 } from '#core/json'
 import type { ChainDeclaration, ChainPolicy } from '#skill/model'
 import { defaultChainPolicy, stepNames } from '#skill/declarations'
 import { stepUnknown } from './errors.ts'
-import { checkPolicy } from './policy.ts'
+import { checkPolicy, namedBy } from './policy.ts'
+import { possibleEnds, reachOf } from './reachability.ts'
 import { type ChainLookup, createDiskLookup, type SkillFacts } from './lookup.ts'
 import {
   allSteps,
@@ -13,6 +14,8 @@ import {
   type PlannedStep,
   type PlannedTask,
   type PlanReading,
+  type ShownPlan,
+  stepLabel,
   wholeChain,
 } from './plan-model.ts'
 
@@ -20,9 +23,9 @@ export interface PlanOptions {
   policy?: Partial<ChainPolicy>
   from?: string | undefined
   only?: string | undefined
-  /** What executes a skill that has no script; default: nothing, which is an error. */
+  /** Executes a skill without a script. By default nothing does, which is an error. */
   instructions?: InstructionExecutor | undefined
-  /** Whose scripts run in a sandbox besides those that ask; else an untrusted one is an error. */
+  /** The scripts in a sandbox, besides those that ask for one. By default, untrusted scripts are errors. */
   sandbox?: 'untrusted' | 'all' | undefined
 }
 
@@ -48,12 +51,13 @@ export function planRun(
   if (instructions?.kind === 'driven') diagnostics.push(...refuseRaces(root))
   const steps = excludeSteps(root, options, diagnostics)
   const plan = { skill: skill.name, root: { ...root, steps } }
+  diagnostics.push(...unreachableSelection(plan.root, options))
   return { plan: { ...plan, digest: planDigest(plan.root) }, diagnostics: distinct(diagnostics) }
 }
 
 /**
- * What is wrong with the chain of a skill on the disk besides the skill itself: steps that are
- * missing, cycles, contradictions. What the user has to trust first is left out.
+ * Returns the problems of a chain on the disk, except those of its skill: missing steps, cycles,
+ * contradictions. It ignores trust.
  *
  * @param workspace absolute; paths in diagnostics are relative to it
  */
@@ -63,22 +67,33 @@ export function chainProblems(directory: string, workspace: string): readonly Di
   const { facts, diagnostics } = lookup.load(directory)
   if (!facts?.chain) return []
   const plan = planRun(facts, lookup, { instructions: { kind: 'driven' } })
-  const known = new Set(diagnostics.map(({ code, line }) => `${code} ${line}`))
+  const skillProblems = new Set(diagnostics.map(({ code, line }) => `${code} ${line}`))
   return plan.diagnostics.filter(
-    ({ code, line }) => code !== 'race-driven' && !known.has(`${code} ${line}`),
+    ({ code, line }) => code !== 'race-driven' && !skillProblems.has(`${code} ${line}`),
   )
 }
 
 function distinct(diagnostics: readonly Diagnostic[]): Diagnostic[] {
-  return [...new Map(diagnostics.map((found) => [JSON.stringify(found), found])).values()]
+  return [
+    ...new Map(diagnostics.map((diagnostic) => [JSON.stringify(diagnostic), diagnostic])).values(),
+  ]
 }
 
 function planDigest(root: PlannedChain): string {
   return sha256(JSON.stringify(root))
 }
 
-export function planJson({ skill, digest, root }: Plan, diagnostics: readonly Diagnostic[]) {
-  return { skill, digest, policy: root.policy, steps: root.steps, diagnostics }
+/** A plan for output, with the diagnostics about its skills. */
+export interface PlanReport extends ShownPlan {
+  diagnostics: readonly Diagnostic[]
+}
+
+export function planJson(
+  { skill, digest, root }: Plan,
+  diagnostics: readonly Diagnostic[],
+): PlanReport {
+  const { policy, guardsAlways, requireVerified, steps } = root
+  return { skill, digest, policy, guardsAlways, requireVerified, steps, diagnostics }
 }
 
 /** An agent does one thing after the other: it cannot race against itself. */
@@ -103,7 +118,7 @@ function planRoot(
 ): PlannedChain {
   const { name, path, verify, chain } = skill
   if (chain) {
-    // The chain that is run itself has no step that its check could verify.
+    // The root chain is not a step, so its `scripts/verify` has no result to verify.
     if (verify !== undefined) {
       planning.diagnostics.push({
         code: 'verify-without-step',
@@ -122,6 +137,140 @@ function planRoot(
   const policy = { ...defaultChainPolicy, ...overrides }
   const head = { step: '', skill: name, path, trust, digest, tokens }
   return { ...head, executor: 'chain', policy, steps: [step] }
+}
+
+/** Reports options for agents on a step that no agent executes. */
+function misplacedOptions(step: PlannedStep, place: Pick<Diagnostic, 'path' | 'line'>) {
+  const { executor, check, maxBlocks, tools, verify } = step
+  const label = stepLabel(step)
+  const report = (severity: Diagnostic['severity'], message: string, hint: string): Diagnostic => {
+    return {
+      code: 'step-option-unusable',
+      severity,
+      message: `\`${label}\`: ${message}`,
+      hint,
+      ...place,
+    }
+  }
+  const diagnostics: Diagnostic[] = []
+  const isAlone = executor === 'script' || executor === 'chain'
+  const what = executor === 'script' ? 'a script' : 'a chain'
+  if (isAlone && check !== undefined) {
+    const hint = 'Make the check a step of its own, or write it in `scripts/verify` of the skill.'
+    diagnostics.push(
+      report('error', `\`check\` is for steps that an agent does; this is ${what}.`, hint),
+    )
+  }
+  if (isAlone && maxBlocks !== undefined) {
+    const hint = 'Remove it; `retry=N` repeats a step.'
+    diagnostics.push(
+      report('error', `\`max-blocks\` is for steps that an agent does; this is ${what}.`, hint),
+    )
+  }
+  if (!isAlone && maxBlocks !== undefined && check === undefined && verify === undefined) {
+    const hint = 'Add `check="COMMAND"`, or remove `max-blocks`.'
+    diagnostics.push(report('warning', '`max-blocks` has no effect without a check.', hint))
+  }
+  if (executor === 'script' && tools !== undefined) {
+    const hint = 'Remove it; `sandbox: true` in the skill restricts a script.'
+    diagnostics.push(report('warning', '`tools` has no effect on a script.', hint))
+  }
+  return diagnostics
+}
+
+/** Reports the direct steps of a chain that run for no outcome of the others, and `retry` without effect. */
+function impossibleSteps(chain: PlannedChain, lines: readonly number[]): Diagnostic[] {
+  const { started } = reachOf(chain)
+  return chain.steps.flatMap((step, index): Diagnostic[] => {
+    const place = { path: chain.path, line: lines[index] }
+    if (!started.has(step)) return [{ ...unreachable(chain, step), ...place }]
+    const late = lateRetry(step, chain.policy)
+    if (late) return [{ ...late, ...place }]
+    if (step.retry === undefined || canFail(step, chain.policy)) return []
+    const message = `\`${stepLabel(step)}\` cannot fail, so \`retry\` has no effect`
+    const hint = 'Remove `retry`, or the `allow-failure` of the steps below it.'
+    return [{ code: 'retry-without-effect', severity: 'warning', message, hint, ...place }]
+  })
+}
+
+/** Warns of a nested chain whose time limit ends it before one of its steps is repeated. */
+function lateRetry(step: PlannedStep, policy: ChainPolicy) {
+  const limit = step.timeout ?? policy.timeout
+  if (!isChain(step) || limit === 0) return undefined
+  const waiting = step.steps.find(({ retry = 1, backoff = 0 }) => retry > 1 && backoff >= limit)
+  if (!waiting) return undefined
+  const name = stepLabel(waiting)
+  return {
+    code: 'retry-after-timeout',
+    severity: 'warning' as const,
+    message: `\`${stepLabel(step)}\` is ended after ${limit} s, and \`${name}\` in it waits ${waiting.backoff} s before its second attempt`,
+    hint: 'Raise the `timeout`, or lower the `backoff`.',
+  }
+}
+
+function canFail(step: PlannedStep, policy: ChainPolicy): boolean {
+  return possibleEnds(step, policy).some(({ status }) => status !== 'success')
+}
+
+function unreachable(chain: PlannedChain, step: PlannedStep): Omit<Diagnostic, 'path' | 'line'> {
+  const label = stepLabel(step)
+  const { when } = step
+  const report = (message: string, hint: string): Omit<Diagnostic, 'path' | 'line'> => {
+    return { code: 'step-unreachable', severity: 'error', message, hint }
+  }
+  const running = { ...step, always: true } as const
+  const steps = chain.steps.map((one) => (one === step ? running : one))
+  if (reachOf({ ...chain, steps }).started.has(running)) {
+    const words = [label, 'always', ...(when === undefined ? [] : [`when=${when}`])].join(' ')
+    const why =
+      when === undefined
+        ? 'the chain has always ended before it'
+        : `where \`when=${when}\` is true, the chain has ended before it`
+    return report(
+      `\`${label}\` can never run: ${why}`,
+      `To run it all the same, write \`${words}\`.`,
+    )
+  }
+  if (when === undefined) {
+    const hint = 'Remove it, or change the policy of the chain.'
+    return report(`\`${label}\` can never run: the chain has always ended before it`, hint)
+  }
+  if (chain.policy.async) {
+    const message = `\`${label}\` can never run: with \`async\` all steps start at once, so \`when=${when}\` is never true`
+    return report(message, 'Join parallel steps with `&` in place of `async`, or remove `when`.')
+  }
+  const message = `\`${label}\` can never run: \`when=${when}\` is never true`
+  return report(message, `Correct the condition, or the options of \`${namedBy(when)}\`.`)
+}
+
+/** Reports a step of `--from` or `--only` that cannot run without the steps that are left out. */
+function unreachableSelection(
+  root: PlannedChain,
+  { from, only }: Pick<PlanOptions, 'from' | 'only'>,
+): Diagnostic[] {
+  const wanted = only ?? from
+  const obstacle = wanted === undefined ? undefined : obstacleTo(root, wanted)
+  if (wanted === undefined || !obstacle) return []
+  const { when } = obstacle
+  const about = when === undefined ? 'the chain ends before it' : `\`when=${when}\` is never true`
+  const option = only === undefined ? '--from' : '--only'
+  return [
+    {
+      code: 'step-unreachable',
+      severity: 'error',
+      message: `${option} ${wanted}: without the steps that are left out, it can never run: ${about}`,
+      path: root.path,
+      hint: 'Begin with an earlier step.',
+    },
+  ]
+}
+
+/** Returns the step on the way to `wanted` that cannot start. */
+function obstacleTo(chain: PlannedChain, wanted: string): PlannedStep | undefined {
+  const step = chain.steps.find((one) => `${wanted}/`.startsWith(`${one.step}/`))
+  if (!step || step.excluded) return undefined
+  if (!reachOf(chain).started.has(step)) return step
+  return isChain(step) && step.step !== wanted ? obstacleTo(step, wanted) : undefined
 }
 
 interface Planning {
@@ -160,17 +309,44 @@ function planChain(
   const steps = chain.steps.map((declared, index): PlannedStep => {
     const { name: called, line: _line, id: _id, gate, ...options } = declared
     const label = names[index] ?? called
-    const gated = gate === true || [called, label].some((one) => chain.gates.includes(one))
+    const isListed = [called, label].some((one) => chain.gates.includes(one))
     const inner = { ...planning, args: options.args ?? planning.args }
     const planned = planStep(skill, declared, `${prefix}${label}`, way, inner)
     planning.steps = inner.steps
-    return { ...planned, ...options, gate: gated || undefined }
+    const gated = { ...planned, ...options, gate: gate ?? (isListed || undefined) }
+    planning.diagnostics.push(...misplacedOptions(gated, { path, line: declared.line }))
+    return gated
   })
   const { changed, level } = skill.trust
-  // Its steps and gates decide how what is trusted runs.
+  // The steps and gates of a chain decide how trusted skills run.
   const leadsTrusted = level === 'untrusted' && steps.some(({ trust }) => trust === 'trusted')
-  if (changed || leadsTrusted) planning.diagnostics.push(notTrusted(skill))
-  return { ...common(skill, step, planning), executor: 'chain', policy: chain.policy, steps }
+  // The commands of checks are in the text of the chain, and no sandbox confines them.
+  const hasChecks = level === 'untrusted' && steps.some(({ check }) => check !== undefined)
+  if (changed || leadsTrusted || hasChecks) planning.diagnostics.push(notTrusted(skill))
+  const head = common(skill, step, planning)
+  const { policy, guardsAlways, requireVerified } = chain
+  if (guardsAlways && guardsIn(steps).length === 0) {
+    planning.diagnostics.push({
+      code: 'guards-without-guard',
+      severity: 'warning',
+      message: `\`guards: always\` of ${name} has no effect: none of its steps has a \`guard\``,
+      path,
+      line: chain.line,
+      hint: 'Add `guard="Bash(git push:*)"` to the step that may make such a call, or remove `guards`.',
+    })
+  }
+  const declared = { policy, guardsAlways, requireVerified }
+  const planned: PlannedChain = { ...head, executor: 'chain', ...declared, steps }
+  const lines = chain.steps.map(({ line }) => line)
+  planning.diagnostics.push(...impossibleSteps(planned, lines))
+  return planned
+}
+
+function guardsIn(steps: readonly PlannedStep[]): string[] {
+  return steps.flatMap((step) => [
+    ...(step.guard === undefined ? [] : [step.guard]),
+    ...(isChain(step) ? guardsIn(step.steps) : []),
+  ])
 }
 
 function planTask(
@@ -183,7 +359,7 @@ function planTask(
   const planned = common(skill, step, planning)
   const isUntrusted = skill.trust.level === 'untrusted'
   diagnostics.push(...(skill.warnings ?? []))
-  // Its scripts, its check or what starts it was changed; a sandbox does not help.
+  // The skill was changed after it was accepted, so a sandbox is not enough.
   if (skill.trust.changed) diagnostics.push(notTrusted(skill))
   if (skill.broken) return { ...planned, executor: 'none' }
   if (skill.script !== undefined) {
@@ -202,7 +378,7 @@ function planTask(
     return { ...planned, executor: 'none' }
   }
   if (instructions.kind === 'driven') return { ...planned, executor: 'driven' }
-  // It acts with the rights of the user, so untrusted text must not steer it.
+  // An agent acts with the rights of the user, so untrusted text must not steer it.
   if (isUntrusted) diagnostics.push(notTrusted(skill))
   const { honours, kind: executor, ...by } = instructions
   const lost = skill.requests.filter((request) => !honours.includes(request))
@@ -235,8 +411,8 @@ function planStep(
     const later = code === 'step-missing' && !chainSkill.chain.policy.validateOnLoad
     const severity = later ? 'warning' : 'error'
     // Reading the chain may have refused the name already.
-    const isTold = code === 'step-name-refused' && chainSkill.refusedNames === true
-    if (!isTold) planning.diagnostics.push({ code, severity, message, hint, ...place })
+    const isReported = code === 'step-name-refused' && chainSkill.refusedNames === true
+    if (!isReported) planning.diagnostics.push({ code, severity, message, hint, ...place })
     return missing(declared.name, step)
   }
   const { facts, diagnostics } = planning.lookup.load(resolution.directory)
@@ -262,7 +438,7 @@ function cycle(way: readonly ChainFacts[]) {
   return { code: 'chain-cycle', message, hint: 'Remove one of these calls.' }
 }
 
-/** Depth counts from 1 at the chain that was asked for; the smallest limit on the way holds. */
+/** Depth counts from 1 at the root chain. The smallest limit on the way applies. */
 function tooDeep(way: readonly ChainFacts[]) {
   const limit = Math.min(...way.map(({ chain }) => chain.policy.maxDepth))
   if (way.length <= limit) return undefined
@@ -338,7 +514,7 @@ function excludeSteps(
   return mark(root.steps, new Set(chosen.map(({ step }) => step)))
 }
 
-/** A chain is left out when everything below it is. */
+/** Excludes a chain if all of its steps are excluded. */
 function mark(steps: readonly PlannedStep[], chosen: ReadonlySet<string>): readonly PlannedStep[] {
   return steps.map((step) => {
     if (!isChain(step)) return chosen.has(step.step) ? step : { ...step, excluded: true as const }

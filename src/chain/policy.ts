@@ -1,15 +1,15 @@
 import { type Diagnostic, wrongUse } from '#core/errors'
 import { didYouMean } from '#core/text'
 import type { ReportedError, StepStatus } from '#exec/output-protocol'
-import { defaultChainPolicy, policyKey } from '#skill/declarations'
+import { conditionOf, defaultChainPolicy, policyKey } from '#skill/declarations'
 import { metadataFields } from '#skill/field-table'
-import type { ChainDeclaration, ChainPolicy } from '#skill/model'
+import type { ChainDeclaration, ChainPolicy, StepOptions } from '#skill/model'
 
 /** How a result ends its chain: as a failure, or (`early_exit_on: success`) as a success. */
 export type Stop = 'failed' | 'succeeded'
 
 /** Whether a chain stops after a result; with `race_mode` only a success stops it. */
-export function stopAfter(policy: ChainPolicy, status: StepStatus): Stop | undefined {
+function stopAfter(policy: ChainPolicy, status: StepStatus): Stop | undefined {
   if (policy.raceMode) return status === 'success' ? 'succeeded' : undefined
   if (status === 'success') return policy.earlyExitOn === 'success' ? 'succeeded' : undefined
   if (!policy.continueOnError || policy.earlyExitOn === 'failure') return 'failed'
@@ -17,8 +17,36 @@ export function stopAfter(policy: ChainPolicy, status: StepStatus): Stop | undef
 }
 
 /** Whether everything after this result is skipped (`continue_on_success`). */
-export function skipsAfter(policy: ChainPolicy, status: StepStatus): boolean {
+function skipsAfter(policy: ChainPolicy, status: StepStatus): boolean {
   return policy.continueOnSuccess && status !== 'success'
+}
+
+/** How a step ends its chain. `skipped`: later steps are skipped, running steps finish. */
+export type StepEnd = Stop | 'won' | 'skipped' | 'rejected'
+
+/** Applies the stop conditions to a result, then `continue_on_success`. */
+export function endsChainAfter(
+  policy: ChainPolicy,
+  { allowFailure }: Pick<StepOptions, 'allowFailure'>,
+  { status, isRejected }: { status: StepStatus; isRejected: boolean },
+): StepEnd | undefined {
+  if (isRejected) return 'rejected'
+  if (status !== 'success' && allowFailure) return undefined
+  const stop = stopAfter(policy, status)
+  if (stop) return policy.raceMode ? 'won' : stop
+  return skipsAfter(policy, status) ? 'skipped' : undefined
+}
+
+/** Returns the name of the step in a condition. */
+export function namedBy(when: string): string {
+  return conditionOf(when).step
+}
+
+/** Whether a step with the condition `when` runs if the step in the condition ended with `status`. */
+export function conditionHolds(when: string, status: string): boolean {
+  const { state, not } = conditionOf(when)
+  const states: Partial<Record<string, string>> = { critical: 'failure', not_run: 'skipped' }
+  return ((states[status] ?? status) === state) !== not
 }
 
 export function attemptStatus(
@@ -53,7 +81,7 @@ export function afterAttempt(
   }
 }
 
-/** How often a chain runs at most: `retry_until` without a `retry_count` gives up after 10. */
+/** The maximum of attempts. `retry_until` without a `retry_count` allows 10. */
 function attemptLimit(policy: ChainPolicy): number {
   return policy.retryUntil !== 'none' && policy.retryCount === 1 ? 10 : policy.retryCount
 }
@@ -78,7 +106,7 @@ function isStable(attempts: readonly AttemptOutcome[]): boolean {
   return before.status === last.status && before.signature === last.signature
 }
 
-/** Reads `key=value` as given to `--set`: a policy key in the spelling of the metadata. */
+/** Reads the `key=value` of `--set`: a policy key in the spelling of the metadata. */
 export function parsePolicySetting(text: string): Record<string, string | number | boolean> {
   const [key = '', ...rest] = text.split('=')
   const value = rest.join('=').trim()
@@ -104,8 +132,8 @@ export function parsePolicySetting(text: string): Record<string, string | number
 
 export function checkPolicy(chain: ChainDeclaration, path: string): Diagnostic[] {
   const { line } = chain
-  return conflicts.flatMap(({ applies, ...finding }) =>
-    applies(chain) ? [{ ...finding, path, line }] : [],
+  return conflicts.flatMap(({ applies, ...diagnostic }) =>
+    applies(chain) ? [{ ...diagnostic, path, line }] : [],
   )
 }
 
@@ -135,6 +163,14 @@ const conflicts: readonly Conflict[] = [
     message: 'continue_on_success needs an order, and async: true has none',
     hint: 'Remove one of the two.',
     applies: ({ policy }) => policy.continueOnSuccess && policy.async,
+  },
+  {
+    code: 'rework-with-async',
+    severity: 'error',
+    message: 'rework needs an order, and async: true has none',
+    hint: 'Join parallel steps with & in place of async, or remove rework.',
+    applies: ({ policy, steps }) =>
+      policy.async && steps.some(({ rework }) => rework !== undefined),
   },
   {
     code: 'race-ignores-stop-conditions',

@@ -1,4 +1,5 @@
 import { indentedJson } from '#core/json'
+import { printedText } from '#core/printed-text'
 import { cutToColumns, linesText, safeLine, safeText, withoutGithubCommands } from '#core/text'
 import type { ReportedError } from '#exec/output-protocol'
 import type { StepResult } from './engine.ts'
@@ -16,8 +17,11 @@ import {
   duration,
   firstFailed,
   renderTimeline,
-  saidOf,
+  reworkTexts,
+  stepOutcomeText,
   type Span,
+  noSpan,
+  placeOf,
   spanOf,
   statusMarks,
   stepDuration,
@@ -39,13 +43,13 @@ const renderers: Record<ReportFormat, (result: ShownRun) => string> = {
   html: htmlReport,
 }
 
-/** What steps said stands in indented code, which no text of theirs can end, as a fence could. */
+/** Texts of steps are indented code, because they could end a fenced block. */
 function githubReport(result: ShownRun): string {
   const errors = decidingAttempt(result)?.errors ?? []
   const lines = [
     `run ${result.runId}`,
     ...renderTimeline(result, { width: 120, showsResults: true }),
-    ...errors.map((error) => safeLine(errorText(error))),
+    ...errors.map((error) => safeLine(printedText(errorText(error)))),
   ]
   const code = withoutGithubCommands(linesText(lines.map((line) => `    ${line}`)))
   const title = result.skill.replaceAll(/[^\p{L}\p{N} ._-]/gu, '')
@@ -65,29 +69,33 @@ function junitReport(result: ShownRun): string {
 
 interface TestCase {
   name: string
-  /** Milliseconds. */
-  time: number
+  /** Milliseconds; null if unknown. */
+  time: number | null
   kind: 'passed' | 'failed' | 'skipped'
   body: readonly string[]
 }
 
 function counts(cases: readonly TestCase[]): string {
-  const of = (kind: TestCase['kind']): number => cases.filter((one) => one.kind === kind).length
-  // As if one step had followed the other.
-  const time = cases.reduce((sum, one) => sum + one.time, 0)
-  return `tests="${cases.length}" failures="${of('failed')}" errors="0" skipped="${of('skipped')}" time="${seconds(time)}"`
+  const count = (kind: TestCase['kind']): number => cases.filter((one) => one.kind === kind).length
+  // The sum of all cases, even if steps ran at the same time.
+  const time = cases.reduce((sum, one) => sum + (one.time ?? 0), 0)
+  return `tests="${cases.length}" failures="${count('failed')}" errors="0" skipped="${count('skipped')}" time="${seconds(time)}"`
 }
 
 function suite(result: ShownRun, attempt: ShownAttempt, cases: readonly TestCase[]): string[] {
   const name = result.attempts.length > 1 ? `${result.skill} #${attempt.attempt}` : result.skill
-  const began = spanOf(attempt.steps)?.start
-  // UTC without saying so, as the schema of Ant's reports wants it.
+  const began = spanOf(attempt.steps)?.beganAt
+  // The schema of Ant's reports allows no time zone; the time is UTC.
   const at = began === undefined ? '' : ` timestamp="${new Date(began).toISOString().slice(0, 19)}"`
   const skill = attribute(result.skill)
+  const reworks = reworkTexts(attempt).map(
+    (text) => `      <property name="rework" value="${attribute(text)}"/>`,
+  )
   return [
     `  <testsuite name="${attribute(name)}" id="${result.runId}" ${counts(cases)}${at}>`,
+    ...(reworks.length === 0 ? [] : ['    <properties>', ...reworks, '    </properties>']),
     ...cases.flatMap((one) => {
-      const head = `    <testcase classname="${skill}" name="${attribute(one.name)}" time="${seconds(one.time)}"`
+      const head = `    <testcase classname="${skill}" name="${attribute(one.name)}"${one.time === null ? '' : ` time="${seconds(one.time)}"`}`
       if (one.body.length === 0) return [`${head}/>`]
       return [`${head}>`, ...one.body.map((line) => `      ${line}`), '    </testcase>']
     }),
@@ -116,7 +124,7 @@ function casesOf({ steps, errors = [] }: ShownAttempt): TestCase[] {
   ]
 }
 
-/** Whatever did not come to its end counts as skipped, and so does a failure that is allowed. */
+/** A step that did not finish counts as skipped, and so does an allowed failure. */
 function kindOf({ status, allowFailure }: StepResult): TestCase['kind'] {
   if (status === 'success') return 'passed'
   if (allowFailure) return 'skipped'
@@ -127,11 +135,11 @@ function verdict(step: StepResult): string[] {
   const { status, errors, hint } = step
   const kind = kindOf(step)
   if (kind === 'passed') return []
-  const said = saidOf(step)
-  if (kind === 'skipped') return [`<skipped message="${attribute(`${status}: ${said}`)}"/>`]
+  const text = stepOutcomeText(step)
+  if (kind === 'skipped') return [`<skipped message="${attribute(`${status}: ${text}`)}"/>`]
   const lines = errors.map(errorText)
-  const body = [...(lines.length === 0 ? [said] : lines), ...(hint === undefined ? [] : [hint])]
-  return [failure(status, said, body.join('\n'))]
+  const body = [...(lines.length === 0 ? [text] : lines), ...(hint === undefined ? [] : [hint])]
+  return [failure(status, text, body.join('\n'))]
 }
 
 function failure(type: string, message: string, body: string): string {
@@ -172,7 +180,7 @@ ${result.attempts.map((attempt) => attemptSection(attempt, result.attempts.lengt
 
 function summary(result: ShownRun): string {
   const attempt = decidingAttempt(result)
-  const began = spanOf(result.attempts.flatMap(({ steps }) => steps))?.start
+  const began = spanOf(result.attempts.flatMap(({ steps }) => steps))?.beganAt
   const failed = firstFailed(result)
   return wordsOf(
     `Run <code>${escape(result.runId)}</code>`,
@@ -195,13 +203,20 @@ function anchor(attempt: number, step: StepResult): string {
 }
 
 function attemptSection(attempt: ShownAttempt, attempts: number): string {
-  const span = spanOf(attempt.steps) ?? { start: 0, length: 0 }
+  const span = spanOf(attempt.steps) ?? noSpan
   const scope = { span, attempt: attempt.attempt, depth: 0 }
   const heading =
     attempts === 1
       ? ''
       : `<h2>Attempt ${attempt.attempt} <span class="status ${attempt.status}">${attempt.status}</span></h2>\n`
-  return `<section>\n${heading}${errorList(attempt.errors)}${stepList(attempt.steps, scope)}\n</section>`
+  const steps = stepList(attempt.steps, scope)
+  return `<section>\n${heading}${errorList(attempt.errors)}${reworkList(attempt)}${steps}\n</section>`
+}
+
+/** Lists the rejections that discarded results. */
+function reworkList(attempt: ShownAttempt): string {
+  const items = reworkTexts(attempt).map((text) => `<li>${escape(text)}</li>`)
+  return items.length === 0 ? '' : `<ul class="reworks">${items.join('')}</ul>`
 }
 
 interface Scope {
@@ -212,14 +227,14 @@ interface Scope {
 
 function stepList(steps: readonly StepResult[], scope: Scope): string {
   const items = steps.map((step) => stepItem(step, scope))
-  // The name gives way to the indentation, so that all bars stand on one line of time.
+  // The column of the name shrinks with the indentation, so that all bars share one time axis.
   return `<ol style="--depth:${scope.depth}">\n${items.join('\n')}\n</ol>`
 }
 
 function stepItem(step: StepResult, scope: Scope): string {
   const { mark } = statusMarks[step.status]
   const time = stepDuration(step)
-  const note = cutToColumns(safeLine(saidOf(step)), 200)
+  const note = cutToColumns(safeLine(printedText(stepOutcomeText(step))), 200)
   const open = isFailed(step.status) && !step.steps ? ' open' : ''
   const inner = { ...scope, depth: scope.depth + 1 }
   const below = step.steps ? `\n${stepList(step.steps, inner)}` : ''
@@ -265,26 +280,23 @@ function errorList(errors: readonly ReportedError[] = []): string {
 }
 
 function bar(step: StepResult, span: Span): string {
-  if (step.startedAt === null || step.reused) return ''
-  const left = Math.min(99.6, percent(Date.parse(step.startedAt) - span.start, span))
-  const width = Math.min(100 - left, Math.max(0.4, percent(step.durationMs, span)))
+  const place = placeOf(step, span)
+  if (!place) return ''
+  const left = Math.min(99.6, place.left * 100)
+  const width = Math.min(100 - left, Math.max(0.4, place.width * 100))
   return `<span class="bar ${step.status}" style="left:${left.toFixed(2)}%;width:${width.toFixed(2)}%"></span>`
 }
 
-function percent(milliseconds: number, span: Span): number {
-  return Math.min(100, Math.max(0, (milliseconds / Math.max(1, span.length)) * 100))
-}
-
-/** Text for HTML and XML, which has no form for control characters: `safeText` makes them visible. */
+/** Escapes text for HTML and XML. XML cannot contain control characters, so `safeText` makes them visible. */
 function escape(text: string): string {
-  return safeText(text)
+  return safeText(printedText(text))
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')
     .replaceAll('"', '&quot;')
 }
 
-/** The look of the HTML report; background and text are those of the browser's colour scheme. */
+/** The style of the HTML report. Background and text follow the browser's colour scheme. */
 const htmlStyle = `
 :root{color-scheme:light dark;--soft:light-dark(#59636e,#9198a1);--card:light-dark(#f6f8fa,#21262d);--good:light-dark(#1a7f37,#3fb950);--bad:light-dark(#cf222e,#ff7b72);--warn:light-dark(#9a6700,#d29922);--wait:light-dark(#0969da,#58a6ff)}
 body{font:15px/1.5 system-ui,sans-serif;margin:0 auto;max-width:70rem;padding:1.5rem}

@@ -1,10 +1,11 @@
 import type * as Zod from 'zod'
-import { createRequire } from 'node:module'
 import { type Diagnostic, reasonOf, StateFileError, systemCode } from '#core/errors'
+import { zod } from '#core/zod'
 import {
   type JournalRecord,
   type JournalSeal,
   type JournalWriter,
+  type JournalReading,
   readJournal,
 } from '#core/journal-file'
 import { decrypted } from '#core/project-state'
@@ -19,11 +20,12 @@ import type {
   SuspendedOutcome,
 } from './engine.ts'
 import { runNotFound } from './errors.ts'
-import type { Plan } from './plan-model.ts'
+import type { Gate } from '#skill/model'
+import type { Plan, PlannedStep } from './plan-model.ts'
 
 /**
- * The format of our journals; since 3 the sums of lines are codes under the user's key. A file of
- * another version is refused and never changed; `runs import` reads 2.
+ * The version of the journal format. Since version 3 the line sums are signed with the user's key. A
+ * journal of another version is refused and never changed; `runs import` reads version 2.
  */
 export const journalVersion = 3
 
@@ -31,22 +33,24 @@ export type ChainRecord = Zod.infer<ReturnType<typeof recordSchema>>
 
 export type RunRecord = Extract<ChainRecord, { type: 'run' }>
 export type RunRequest = RunRecord['request']
+export type RemovedGates = NonNullable<RunRecord['removedGates']>
 export type DoneRecord = Extract<ChainRecord, { type: 'done' }>
 export type GateRecord = Extract<ChainRecord, { type: 'gate' }>
 export type ApprovalRecord = Extract<ChainRecord, { type: 'approval' }>
+export type ApprovalStrength = NonNullable<ApprovalRecord['strength']>
 export type ReportRecord = Extract<ChainRecord, { type: 'report' }>
 
 export function recordedOutcome({ outcome, reused }: DoneRecord): DoneRecord['outcome'] {
   return reused && outcome.kind === 'finished' ? { ...outcome, reused } : outcome
 }
 
-/** Whether a line is a record of ours, complete in what readers rely on: it could be forged. */
+/** Whether a line is a record with everything that readers need. A forged line may lack it. */
 export function isChainRecord(record: JournalRecord): record is ChainRecord & JournalRecord {
   schema ??= recordSchema()
   try {
     return schema.safeParse(record).success
   } catch (error) {
-    // Nested so deep that no reader could walk through it.
+    // The record is nested too deeply for a recursive reader.
     if (error instanceof RangeError) return false
     throw error
   }
@@ -55,15 +59,16 @@ export function isChainRecord(record: JournalRecord): record is ChainRecord & Jo
 let schema: ReturnType<typeof recordSchema> | undefined
 
 function recordSchema() {
-  const z: typeof Zod = createRequire(import.meta.url)('zod')
+  const z = zod()
   const text = z.string()
   const texts = z.array(text).readonly()
   const time = text.refine((value) => !Number.isNaN(Date.parse(value)))
   const { plan, output, outcome, runStatus } = valueSchemas(z)
-  // Not read as a permission: a project could bring journals, so it is given again each time.
+  // Never a permission: a project could contain journals, so every command needs the option again.
   const confinement = z.looseObject({ sandbox: text }).optional()
   const step = { key: text, at: time }
-  /** `key`: step and attempt, level by level. `stateDigest`: of the outputs that the step will see. */
+  const removedGates = z.object({ steps: texts, user: text }).optional()
+  /** `key`: step, attempt and round of each level. `stateDigest`: digest of the outputs that the step will get. */
   const gate = { ...step, planDigest: text, stateDigest: text }
   return z.discriminatedUnion('type', [
     z.object({
@@ -72,21 +77,21 @@ function recordSchema() {
       runId: text,
       skill: text,
       at: time,
-      /** `stepper`: an agent is driven through it. */
+      /** `stepper`: an agent executes the steps one by one. */
       mode: z.enum(['run', 'stepper']),
-      /** Secrets masked; `argumentsDigest` is that of the arguments as they were given. */
+      /** With masked secrets; `argumentsDigest` is the digest of the unmasked arguments. */
       arguments: texts,
       argumentsDigest: text,
       requireVerified: z.boolean(),
       /** The skill as the caller named it and the changes to its plan, to plan it again. */
       request: z.object({
-        /** Directory of the skill, relative to the workspace where it lies inside. */
+        /** Directory of the skill, relative to the workspace if it is inside. */
         directory: text,
         set: texts,
         from: text.optional(),
         only: text.optional(),
         via: text.optional(),
-        /** The model of `--model`, where it is (`--base-url`), and its built-in tools (`--tools`). */
+        /** The options `--model`, `--base-url` and `--tools`. */
         model: text.optional(),
         baseUrl: text.optional(),
         tools: text.optional(),
@@ -95,13 +100,15 @@ function recordSchema() {
       user: text.optional(),
       /** `--yes-gates`: the caller approved every gate in advance. */
       yesGates: z.literal(true).optional(),
-      /** It was written elsewhere: it can be shown, and nothing continues it. */
+      /** It was written elsewhere: it can be shown, but not continued. */
       imported: z.object({ from: text, at: time }).optional(),
       /** The run whose results this one reuses. */
       origin: z.object({ runId: text, kind: z.enum(['retry', 'fork']) }).optional(),
-      /** Where scripts that are not trusted run; absent when the caller gave nothing. */
+      /** Gates of that run which a user removed, at a terminal. */
+      removedGates,
+      /** The sandbox of untrusted scripts; absent if the caller chose none. */
       confinement,
-      /** The server that executes it; absent when this machine does. */
+      /** The server that executes the run; absent if this machine does. */
       server: z.object({ engine: z.literal('restate'), url: text, adminUrl: text }).optional(),
     }),
     z.object({ type: z.literal('start'), ...step }),
@@ -119,18 +126,40 @@ function recordSchema() {
       approved: z.boolean(),
       by: z.enum(['person', 'caller']),
       user: text.optional(),
-      /** The results that were on the screen; absent where nobody was asked. */
+      /** A prompt in the session of the agent, a question of its client, or a terminal; absent in older journals. */
+      channel: z.enum(['prompt', 'client', 'terminal']).optional(),
+      /** How hard it is for an agent to forge the decision. */
+      strength: z.enum(['prompted', 'attended', 'signed', 'unknown']).optional(),
+      /** Why the user decided so. */
+      reason: text.optional(),
+      /** The results on the screen; absent if nobody was asked. */
       shown: z.array(z.object({ step: text, status: text, result: text })).optional(),
+      /** Of the statement about this approval, by a key of the user's list, with its name there. */
+      signature: z.object({ text, signer: text }).optional(),
+      /** Digest of the whole text that the user saw. */
+      shownDigest: text.optional(),
     }),
     z.object({ type: z.literal('handed'), ...step }),
-    z.object({ type: z.literal('report'), ...step, output }),
-    z.object({ type: z.literal('resumed'), at: time, plan: plan.optional(), confinement }),
-    /** The run ended, was cancelled or interrupted, or waits. The last one counts. */
+    z.object({
+      type: z.literal('report'),
+      ...step,
+      output,
+      /** The evidence was established before the report: a check passed, or a user accepted the result. */
+      isConfirmed: z.literal(true).optional(),
+    }),
+    z.object({
+      type: z.literal('resumed'),
+      at: time,
+      plan: plan.optional(),
+      removedGates,
+      confinement,
+    }),
+    /** The run ended, was cancelled or interrupted, or waits. The last record applies. */
     z.object({ type: z.literal('status'), status: runStatus, at: time }),
   ])
 }
 
-/** What of a journal that was written elsewhere readers could stumble over; ours are sealed. */
+/** Checks the parts that readers need, for journals that were written elsewhere. Others are sealed. */
 function valueSchemas(z: typeof Zod) {
   const text = z.string()
   const count = z.number().min(0)
@@ -141,19 +170,27 @@ function valueSchemas(z: typeof Zod) {
   const metrics = z.record(text, z.unknown())
   const answer = { result: text, errors, metrics, artifacts }
   const output = z.object({ ...answer, status: finalStatus, evidence: text })
-  const said = { log: text.optional(), hint: text.optional(), sandbox: text.optional() }
-  // Milliseconds that a date can have.
+  const execution = {
+    log: text.optional(),
+    hint: text.optional(),
+    sandbox: text.optional(),
+    notUtf8: z.literal(true).optional(),
+  }
+  // The range of a date in milliseconds.
   const startedAt = z.number().min(-8.64e15).max(8.64e15)
+  const clockShift = z.number().nullable().optional()
   const executed: Zod.ZodType = z.object({
     ...answer,
     step: text,
     skill: text,
     status: z.enum([...runStatus.options, 'skipped', 'not_run', 'running']),
     startedAt: text.refine((value) => !Number.isNaN(Date.parse(value))).nullable(),
-    durationMs: count,
+    durationMs: count.nullable(),
+    clockShiftMs: clockShift,
     evidence: text.nullable(),
     reason: text.optional(),
-    ...said,
+    round: count.optional(),
+    ...execution,
     get steps() {
       return z.array(executed).optional()
     },
@@ -170,12 +207,25 @@ function valueSchemas(z: typeof Zod) {
       status: runStatus,
       steps: z.array(executed),
       errors: errors.optional(),
+      reworks: z
+        .array(
+          z.object({ step: text, to: text, reason: text.optional(), steps: z.array(executed) }),
+        )
+        .optional(),
     }),
   )
   const chain = z.object({ status: runStatus, attempts, winner: text.optional() }).optional()
-  const left = { durationMs: count.optional(), chain }
+  const left = { durationMs: count.nullable().optional(), clockShiftMs: clockShift, chain }
   const outcome = z.discriminatedUnion('kind', [
-    z.object({ kind: z.literal('finished'), output, startedAt, ...left, ...said }),
+    z.object({
+      kind: z.literal('finished'),
+      output,
+      startedAt,
+      rejected: z.literal(true).optional(),
+      reason: text.optional(),
+      ...left,
+      ...execution,
+    }),
     z.object({ kind: z.literal('cancelled'), startedAt: startedAt.optional(), ...left }),
   ])
   const step: Zod.ZodType = z.object({
@@ -195,17 +245,24 @@ function valueSchemas(z: typeof Zod) {
   }
 }
 
-/** A value of a type that is declared elsewhere; `shape` names only what readers rely on. */
+/** Checks a value of a type that is declared elsewhere. `shape` has only the fields that readers need. */
 function checked<Value>(z: typeof Zod, shape: Zod.ZodType): Zod.ZodCustom<Value, Value> {
   return z.custom<Value>((value) => shape.safeParse(value).success)
 }
 
+/** Identifies a gate: its step, its plan, and the results before it. */
 export type GateFacts = Pick<GateRecord, 'key' | 'planDigest' | 'stateDigest'>
 
 export function gateOf({ key, state }: Pick<Call, 'key' | 'state'>, planDigest: string): GateFacts {
   return { key, planDigest, stateDigest: sha256(JSON.stringify(state)) }
 }
 
+/** Whether the caller of the run approved its gates in advance. A changed plan loses these approvals. */
+export function approvedInAdvance({ run, plan }: Pick<RunJournal, 'run' | 'plan'>): boolean {
+  return run.yesGates === true && plan.digest === run.plan.digest
+}
+
+/** Whether a decision was made about this gate, with the same plan and results. */
 export function isAbout(gate: GateFacts, decision: GateFacts | undefined): boolean {
   return (
     decision?.key === gate.key &&
@@ -214,29 +271,51 @@ export function isAbout(gate: GateFacts, decision: GateFacts | undefined): boole
   )
 }
 
-/** Whether the step was approved; one with a result was, unless that is its rejection. */
+/**
+ * Whether an approval is as hard to forge as a gate asks for. A plain gate takes one from a terminal whose
+ * processes cannot be read, as in some containers, but no prompt from nobody knows where. Older journals
+ * do not say how hard it was.
+ */
+export function isStrongEnough(
+  gate: Gate | undefined,
+  { strength, channel }: Pick<ApprovalRecord, 'strength' | 'channel'>,
+): boolean {
+  if (gate === undefined) return true
+  if (gate === true) return strength !== 'unknown' || channel === 'terminal'
+  return strength === 'signed' || strength === gate
+}
+
+/** Whether a step was approved. A step with a result was, unless the result is its rejection. */
 export function isApproved(
   gate: GateFacts,
+  required: Gate | undefined,
   decision: ApprovalRecord | undefined,
   outcome: Outcome | CancelledStep | undefined,
 ): boolean {
   if (outcome) return !('rejected' in outcome) || outcome.rejected !== true
-  return decision?.approved === true && isAbout(gate, decision)
+  if (decision?.approved !== true) return false
+  return isStrongEnough(required, decision) && isAbout(gate, decision)
 }
 
-/** What a gate lets become of its step, which was rejected at `now`; undefined when it may start. */
+/** Returns the outcome of a step whose gate is rejected or closed; undefined if the step may start. */
 export function passGate(
   gate: GateFacts,
-  step: string,
+  { step, gate: required }: Pick<PlannedStep, 'step' | 'gate'>,
   decision: ApprovalRecord | undefined,
   now: number,
 ): (Outcome & { kind: 'finished' }) | SuspendedOutcome | undefined {
   if (!isAbout(gate, decision)) return { kind: 'suspended', why: 'approval' }
-  if (decision?.approved === true) return undefined
-  const output = failedOutput('gate-rejected', `${step} was rejected`)
-  return { kind: 'finished', output, startedAt: now, durationMs: 0, rejected: true }
+  if (decision?.approved === true) {
+    const isOpen = isStrongEnough(required, decision)
+    return isOpen ? undefined : { kind: 'suspended', why: 'approval' }
+  }
+  const reason = decision?.reason
+  const message = `${step} was rejected${reason === undefined ? '' : `: ${reason}`}`
+  const output = failedOutput('gate-rejected', message)
+  return { kind: 'finished', output, startedAt: now, durationMs: 0, rejected: true, reason }
 }
 
+/** A run as its journal records it. All maps have the keys of steps. */
 export interface RunJournal {
   path: string
   run: RunRecord
@@ -251,16 +330,20 @@ export interface RunJournal {
   reports: Map<string, ReportRecord>
   length: number
   resumptions: number
-  /** The last status written; undefined while it runs, and after a crash. */
+  /** The last recorded status; undefined while the run is running, and after a crash. */
   status: RunStatus | undefined
-  /** When the process that had the run last wrote how it left it; undefined after a crash. */
+  /** When the last process recorded that it left the run; undefined after a crash. */
   pausedAt?: string | undefined
   resumedAt?: string
   updatedAt: string
+  /** The latest time of a record, in milliseconds: later than `updatedAt` if the clock was set back. */
+  latestAt: number
+  /** Steps that began earlier than a previous record: the clock was set back. */
+  begunEarlier: Set<string>
   diagnostics: readonly Diagnostic[]
 }
 
-/** Whether a server may know more of the run than its journal says. */
+/** Whether a server may know more about the run than its journal. */
 export function isOpen({ run, status }: RunJournal): boolean {
   return run.server !== undefined && (status === undefined || status === 'waiting')
 }
@@ -271,7 +354,7 @@ export function readRunJournal(path: string, runId: string, seal: JournalSeal): 
   return runJournalOf(path, runId, records, diagnostics)
 }
 
-/** The journal that has these records. Throws as {@link readRunJournal}. */
+/** Returns the journal with these records. Throws as {@link readRunJournal}. */
 export function runJournalOf(
   path: string,
   runId: string,
@@ -297,15 +380,17 @@ export function runJournalOf(
     resumptions: 0,
     status: undefined,
     updatedAt: first.at,
+    latestAt: Date.parse(first.at),
+    begunEarlier: new Set(),
     diagnostics,
   }
   rest.forEach((record, index) => apply(journal, record, index))
   return journal
 }
 
-/** Without a seal: of any journal since version 2, whoever wrote it. Throws as {@link readRunJournal}. */
+/** Without a seal, reads any journal since version 2, whoever wrote it. Throws as {@link readRunJournal}. */
 export function readRecords(path: string, runId: string, seal?: JournalSeal) {
-  let reading: ReturnType<typeof readJournal>
+  let reading: JournalReading
   try {
     reading = readJournal(path, seal)
   } catch (error) {
@@ -333,13 +418,13 @@ export function readRecords(path: string, runId: string, seal?: JournalSeal) {
     if (isChainRecord(record)) return record
     throw foreign(
       path,
-      `record ${index + 1} (byte ${reading.offsets[index]})was not written by Skillrail`,
+      `record ${index + 1} (byte ${reading.offsets[index]}) was not written by Skillrail`,
     )
   })
   return { records, diagnostics }
 }
 
-/** What `withoutSecrets` of the store has hidden, where it was. */
+/** Restores the secrets that `withoutSecrets` of the store has encrypted. */
 function withSecrets(
   { hidden, ...record }: JournalRecord,
   code: JournalSeal['code'],
@@ -366,7 +451,13 @@ function refuseOtherVersion(path: string, oldest: number, first: JournalRecord |
 }
 
 function apply(journal: RunJournal, record: ChainRecord, order: number): void {
-  if ('at' in record && typeof record.at === 'string') journal.updatedAt = record.at
+  if ('at' in record && typeof record.at === 'string') {
+    const at = Date.parse(record.at)
+    const isBegin = record.type === 'start' || record.type === 'handed'
+    if (isBegin && at < journal.latestAt) journal.begunEarlier.add(record.key)
+    journal.updatedAt = record.at
+    journal.latestAt = Math.max(journal.latestAt, at)
+  }
   switch (record.type) {
     case 'run':
       throw foreign(journal.path, 'a second run begins in it')
@@ -407,7 +498,7 @@ function apply(journal: RunJournal, record: ChainRecord, order: number): void {
   }
 }
 
-/** The process ended before its first record was whole. */
+/** The process ended while it wrote the first record. */
 function neverBegan(path: string): StateFileError {
   return new StateFileError({
     code: 'journal-empty',
@@ -424,14 +515,13 @@ function foreign(path: string, reason: string): StateFileError {
   })
 }
 
-/** Writes the records of a run in order, with as few waits for the disk as its promises allow. */
+/** Writes the records of a run in order, and waits for the disk as rarely as possible. */
 export interface RecordWriter {
-  /** On the disk when it returns, and all that was deferred before it. Without records: only that. */
+  /** Writes these records and all deferred ones before it returns. Without records, only the deferred ones. */
   append(...records: readonly ChainRecord[]): void
   /**
-   * On the disk before anything else is done: with the next record, or at the end of this turn of
-   * the event loop. So the result of a step and the start of the next one share one wait. `written`
-   * is called then.
+   * Writes a record with the next one, or at the end of this turn of the event loop, and then calls
+   * `written`. So the result of a step and the start of the next one share one wait for the disk.
    */
   defer(record: ChainRecord, ended: { written(): void; failed(error: unknown): void }): void
 }

@@ -4,11 +4,12 @@ import { shellWord } from '#core/text'
 import { RunStateError } from './errors.ts'
 import type { RunJournal } from './run-journal.ts'
 
-/** They execute something, and need to be allowed again what the one before was. */
+/** These commands execute steps, so they need the rights of the earlier command again. */
 const executing = [
   'runs resume',
   'runs approve',
   'runs retry',
+  'runs fork',
   'chain next',
   'chain report',
 ] as const
@@ -17,15 +18,15 @@ type RunCommand = (typeof executing)[number] | 'runs reject' | 'runs cancel' | '
 
 export type RunLine = (command: RunCommand, runId: string, more?: readonly string[]) => string
 
-/** What the journal does not keep of a command about a run: it has to be given again. */
-interface GivenAgain {
-  /** Where it works: `-C`, `--config`. */
+/** Options that the journal does not store, so that each command line repeats them. */
+interface RepeatedOptions {
+  /** Where the command works: `-C`, `--config`. */
   place: readonly string[]
-  /** What it allows: `--trust-workspace`, `--grant`. A project could bring a journal that says so. */
+  /** What the command allows: `--trust-workspace`, `--grant`. A journal of a project could claim any rights. */
   rights: readonly string[]
 }
 
-export function runLines({ place, rights }: GivenAgain): RunLine {
+export function runLines({ place, rights }: RepeatedOptions): RunLine {
   return (command, runId, more = []) => {
     const words = [
       runId,
@@ -39,22 +40,22 @@ export function runLines({ place, rights }: GivenAgain): RunLine {
 
 export const runLine: RunLine = runLines({ place: [], rights: [] })
 
-export function redactedArguments(given: readonly string[]): string[] {
-  return given.map((argument, index) => {
-    const option = optionBefore(given, index)
+export function redactedArguments(words: readonly string[]): string[] {
+  return words.map((argument, index) => {
+    const option = optionBefore(words, index)
     const whole = redactText(`${option}${argument}`)
     return whole === `${option}${argument}` ? argument : whole.slice(option.length)
   })
 }
 
-export function holdSecret(given: readonly string[]): boolean {
-  return redactedArguments(given).some((argument, index) => argument !== given[index])
+export function haveSecret(words: readonly string[]): boolean {
+  return redactedArguments(words).some((argument, index) => argument !== words[index])
 }
 
-/** What is secret in the arguments, for masking it wherever a script repeats it. */
-export function secretsIn(given: readonly string[]): string[] {
-  return given.flatMap((argument, index) => {
-    const whole = `${optionBefore(given, index)}${argument}`
+/** Returns the secrets in the arguments, to mask them in the output of scripts. */
+export function secretsIn(words: readonly string[]): string[] {
+  return words.flatMap((argument, index) => {
+    const whole = `${optionBefore(words, index)}${argument}`
     return findSecrets(whole)
       .map(({ offset, length }) =>
         whole.slice(offset, offset + length).replaceAll(/^["']|["']$/g, ''),
@@ -67,20 +68,20 @@ export function secretsIn(given: readonly string[]): string[] {
 const shortestSecret = 4
 
 /** `--token abc` as two words is a secret like `--token=abc`. */
-function optionBefore(given: readonly string[], index: number): string {
-  const before = given[index - 1]
+function optionBefore(words: readonly string[], index: number): string {
+  const before = words[index - 1]
   const isOption = before !== undefined && /^--?[A-Za-z]/.test(before) && !before.includes('=')
   return isOption ? `${before}=` : ''
 }
 
-export function argumentsOf(journal: RunJournal, given: readonly string[]): readonly string[] {
-  const chosen = given.length > 0 ? given : journal.run.arguments
+export function argumentsOf(journal: RunJournal, repeated: readonly string[]): readonly string[] {
+  const chosen = repeated.length > 0 ? repeated : journal.run.arguments
   if (sha256(JSON.stringify(chosen)) === journal.run.argumentsDigest) return chosen
   const { runId } = journal.run
   const hint = keepsArguments(journal)
     ? 'Leave them out, or start a new run.'
     : 'Add -- and exactly the same ones again.'
-  if (given.length > 0) {
+  if (repeated.length > 0) {
     const message = `the run ${runId} was started with other arguments`
     throw new RunStateError('arguments-differ', message, hint)
   }
@@ -88,7 +89,7 @@ export function argumentsOf(journal: RunJournal, given: readonly string[]): read
   throw new RunStateError('arguments-needed', message, hint)
 }
 
-/** Not where they held a secret: then they have to be given again. */
+/** Whether the journal has the arguments. A user has to repeat arguments with a secret. */
 export function keepsArguments({ run }: RunJournal): boolean {
   return sha256(JSON.stringify(run.arguments)) === run.argumentsDigest
 }

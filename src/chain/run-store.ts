@@ -1,6 +1,6 @@
 import { chmodSync, lstatSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { acquireFileLock, lockHolder } from '#core/file-lock'
+import { acquireFileLock, elsewhereHint, lockHolder } from '#core/file-lock'
 import {
   type JournalRecord,
   type JournalSeal,
@@ -24,11 +24,34 @@ import { type RunLine, runLine } from './run-line.ts'
 import { redactValue } from '#core/redact'
 import { maskedData } from './step-result.ts'
 
-export type RunStore = ReturnType<typeof openRunStore>
+/** The journals of the runs of one project, in the user's state directory. */
+export interface RunStore {
+  directory: string
+  pathOf(runId: string): string
+  /** All run IDs, newest first. */
+  ids(): string[]
+  /** Returns the ID of the run that a user names by its ID, by the beginning of an ID, or as `latest`. */
+  idOf(name: string): string
+  /** Opens a journal. The caller must have the lock of the run. */
+  open(runId: string): JournalWriter
+  /** Appends to a journal. The caller must have the lock of the run. */
+  append(runId: string, ...records: readonly ChainRecord[]): void
+  /** @throws {RunNotFoundError | StateFileError} */
+  read(runId: string): RunJournal
+  /** Reads every run. A run that cannot be read becomes a diagnostic. */
+  list(): StoredRuns
+  /** Deletes the files of a run, then its journal. Throws the system error if files remain. */
+  remove(runId: string): void
+}
+
+export interface StoredRuns {
+  runs: RunJournal[]
+  diagnostics: Diagnostic[]
+}
 
 /** @param workspace real path. */
-export function openRunStore(workspace: string, place: StatePlace) {
-  const directory = join(projectStateDirectory(workspace, place), 'runs')
+export function openRunStore(workspace: string, place: StatePlace): RunStore {
+  const directory = join(projectStateDirectory(workspace, place, { sealed: true }), 'runs')
   const code = openSealer(place)
   const sealOf = (runId: string): JournalSeal => ({ start: `${runId}\0${workspace}\0`, code })
 
@@ -37,22 +60,20 @@ export function openRunStore(workspace: string, place: StatePlace) {
   }
 
   function ids(): string[] {
-    const found = journalIds(directory)
-    return Array.isArray(found) ? found : []
+    const listed = journalIds(directory)
+    return Array.isArray(listed) ? listed : []
   }
 
-  /** The run that a user names: by its ID, the beginning of one, or `latest`. */
-  function idOf(named: string): string {
+  function idOf(name: string): string {
     const all = ids()
-    const [first = named, second] =
-      named === 'latest' ? all.slice(0, 1) : all.filter((id) => id.startsWith(checkedId(named)))
-    if (named === 'latest' && all.length === 0) throw runNotFound('latest')
-    if (second === undefined || all.includes(named)) return all.includes(named) ? named : first
-    const message = `${named} is the beginning of several run IDs`
+    const [first = name, second] =
+      name === 'latest' ? all.slice(0, 1) : all.filter((id) => id.startsWith(checkedId(name)))
+    if (name === 'latest' && all.length === 0) throw runNotFound('latest')
+    if (second === undefined || all.includes(name)) return all.includes(name) ? name : first
+    const message = `${name} is the beginning of several run IDs`
     throw new UsageError({ code: 'run-ambiguous', message, hint: `Such as ${first}, ${second}.` })
   }
 
-  /** For the one process that holds the lock of the run, as the next one. */
   function open(runId: string): JournalWriter {
     const writer = openJournal(pathOf(runId), sealOf(runId))
     const append = writer.append.bind(writer)
@@ -75,11 +96,11 @@ export function openRunStore(workspace: string, place: StatePlace) {
     return readRunJournal(pathOf(runId), runId, sealOf(runId))
   }
 
-  function list(): { runs: RunJournal[]; diagnostics: Diagnostic[] } {
-    const found = journalIds(directory)
-    if (!Array.isArray(found)) return { runs: [], diagnostics: [found] }
+  function list(): StoredRuns {
+    const listed = journalIds(directory)
+    if (!Array.isArray(listed)) return { runs: [], diagnostics: [listed] }
     const diagnostics: Diagnostic[] = []
-    const runs = found.flatMap((runId) => {
+    const runs = listed.flatMap((runId) => {
       const path = pathOf(runId)
       try {
         const journal = read(runId)
@@ -93,7 +114,6 @@ export function openRunStore(workspace: string, place: StatePlace) {
     return { runs, diagnostics }
   }
 
-  /** Deletes journal and files; throws the system error, with the journal still there. */
   function remove(runId: string): void {
     const path = pathOf(runId)
     removeTree(join(directory, runId))
@@ -103,7 +123,7 @@ export function openRunStore(workspace: string, place: StatePlace) {
   return { directory, pathOf, ids, idOf, open, append, read, list, remove }
 }
 
-/** An answer with a secret stands masked, and whole in `hidden`, under the key of the user. */
+/** Masks secrets in a result. `hidden` is the complete result, encrypted with the user's key. */
 function withoutSecrets(record: JournalRecord, code: JournalSeal['code']): JournalRecord {
   const field = dataFields[String(record['type'])]
   const data = field && record[field]
@@ -133,7 +153,7 @@ function journalIds(directory: string): string[] | Diagnostic {
   }
 }
 
-/** An id becomes a file name, so nothing else may pass for one. */
+/** Refuses any text that is not an ID, since an ID becomes part of a path. */
 function checkedId(runId: string): string {
   if (/^[0-9a-z]{1,40}$/.test(runId)) return runId
   throw new UsageError({
@@ -143,7 +163,7 @@ function checkedId(runId: string): string {
   })
 }
 
-/** Its process has made the file and not yet written to it. */
+/** Whether a process has created the journal and not yet written to it. */
 function isJustBeginning(path: string, error: unknown): boolean {
   const isEmpty = error instanceof SkillrailError && error.code === 'journal-empty'
   return isEmpty && lockHolder(path) !== undefined
@@ -163,7 +183,7 @@ export async function removeRuns(
   const diagnostics: Diagnostic[] = []
   for (const runId of runIds) {
     try {
-      await alone(store, runId, () => store.remove(runId))
+      await withRunLock(store, runId, () => store.remove(runId))
       removed.push(runId)
     } catch (error) {
       if (error instanceof RunBusyError) continue
@@ -176,8 +196,8 @@ export async function removeRuns(
   return { removed, diagnostics }
 }
 
-/** Works while no other process has the run. Throws {@link RunBusyError} where one has it. */
-export async function alone<T>(
+/** Locks the run for the time of the work. Throws {@link RunBusyError} if another process has the lock. */
+export async function withRunLock<T>(
   store: RunStore,
   runId: string,
   work: () => T | Promise<T>,
@@ -189,7 +209,8 @@ export async function alone<T>(
     throw new RunBusyError(
       'run-busy',
       `the run ${runId} is being executed by process ${pid} on ${host}`,
-      `Wait for it, end that process, or run: ${line('runs cancel', runId)}`,
+      elsewhereHint(store.pathOf(runId), lock.holder) ??
+        `Wait for it, end that process, or run: ${line('runs cancel', runId)}`,
     )
   }
   try {
@@ -199,7 +220,7 @@ export async function alone<T>(
   }
 }
 
-/** Read-only directories included; links are not followed. Throws where something stays. */
+/** Removes read-only directories too; does not follow links. Throws if something remains. */
 export function removeTree(directory: string): void {
   try {
     rmSync(directory, { recursive: true, force: true })
@@ -211,7 +232,7 @@ export function removeTree(directory: string): void {
   }
 }
 
-/** What a link leads to is somebody else's. */
+/** Does not follow links: their targets belong to others. */
 function openDirectories(directory: string): void {
   const stats = lstatSync(directory)
   if (!stats.isDirectory()) return

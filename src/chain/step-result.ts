@@ -1,5 +1,5 @@
 import { lockHolder } from '#core/file-lock'
-import type { ReportedError, StepOutput, StepStatus } from '#exec/output-protocol'
+import type { Evidence, ReportedError, StepOutput, StepStatus } from '#exec/output-protocol'
 import type { JsonValue } from '#core/json'
 import type {
   AttemptResult,
@@ -8,13 +8,14 @@ import type {
   ChainResult,
   FinishedOutcome,
   Outcome,
+  Rework,
   RunResult,
   RunStatus,
   StepResult,
   SuspendedOutcome,
   Suspension,
 } from './engine.ts'
-import { isChain, type PlannedStep, stepLabel } from './plan-model.ts'
+import { isChain, keyOfExecution, type PlannedStep } from './plan-model.ts'
 import type { RunJournal } from './run-journal.ts'
 
 export function stepResult(step: PlannedStep, outcome: Outcome): StepResult {
@@ -24,18 +25,21 @@ export function stepResult(step: PlannedStep, outcome: Outcome): StepResult {
     const errors = outcome.overdue ? [outcome.overdue] : []
     return { ...unfinished(step, status, outcome, suspensionReason(outcome)), errors }
   }
-  const { output, shown, startedAt, durationMs, reused, log, sandbox, hint, chain } = outcome
+  const { output, shown, startedAt, durationMs, clockShiftMs, reused } = outcome
+  const { log, sandbox, hint, notUtf8, chain } = outcome
   return {
     step: step.step,
     skill: step.skill,
     ...output,
     startedAt: isoTime(startedAt),
     durationMs,
+    clockShiftMs,
     shown,
     reused,
     log: log || undefined,
     sandbox,
     hint,
+    notUtf8,
     ...below(chain),
   }
 }
@@ -43,22 +47,24 @@ export function stepResult(step: PlannedStep, outcome: Outcome): StepResult {
 export function finishedEvent(
   key: string,
   step: PlannedStep,
-  end: Partial<Pick<FinishedOutcome, 'output' | 'shown' | 'sandbox'>> &
-    Pick<CancelledStep, 'durationMs'>,
+  end: Partial<Pick<FinishedOutcome, 'output' | 'shown' | 'sandbox' | 'notUtf8'>> & {
+    durationMs?: number | null | undefined
+  },
   at: string,
 ): ChainEvent {
-  const said = end.shown ?? end.output
+  const output = end.shown ?? end.output
   return {
     type: 'step-finished',
     key,
     step: step.step,
     skill: step.skill,
     chain: isChain(step),
-    status: said?.status ?? 'cancelled',
-    result: said?.result ?? '',
-    error: said?.errors[0]?.message,
+    status: output?.status ?? 'cancelled',
+    result: output?.result ?? '',
+    error: output?.errors[0]?.message,
     sandbox: end.sandbox,
-    durationMs: end.durationMs ?? 0,
+    notUtf8: end.notUtf8,
+    durationMs: end.durationMs === undefined ? 0 : end.durationMs,
     at,
     replayed: false,
   }
@@ -72,13 +78,14 @@ export function cancelledStep(step: PlannedStep, left: CancelledStep, reason: st
 function unfinished(
   step: PlannedStep,
   status: Parameters<typeof notExecuted>[1],
-  { startedAt, durationMs = 0, chain }: CancelledStep,
+  { startedAt, durationMs = 0, clockShiftMs, chain }: CancelledStep,
   reason: string,
 ): StepResult {
   return {
     ...notExecuted(step, status, reason),
     startedAt: startedAt === undefined ? null : isoTime(startedAt),
     durationMs,
+    clockShiftMs,
     ...below(chain),
   }
 }
@@ -102,7 +109,7 @@ export function notExecuted(
   }
 }
 
-/** What later steps are told, those inside nested chains before their chains. */
+/** Returns the outputs for later steps. The steps of a nested chain precede the chain. */
 export function previousOutputs(results: readonly (StepResult | undefined)[]): PreviousOutput[] {
   return results.flatMap((result) => {
     if (!result) return []
@@ -113,7 +120,7 @@ export function previousOutputs(results: readonly (StepResult | undefined)[]): P
   })
 }
 
-/** Of a nested chain, those of the attempt that decides. */
+/** Returns the steps of a nested chain; of several attempts, those of the deciding one. */
 function stepsOf({ status, steps = [], attempts }: StepResult): readonly StepResult[] {
   return attempts ? (decidingAttempt({ status, attempts })?.steps ?? []) : steps
 }
@@ -124,17 +131,22 @@ export function chainOutput(result: ChainResult): StepOutput {
   const outputs = previousOutputs(steps)
   return {
     status: status === 'success' || status === 'critical' ? status : 'failure',
-    // Of the last step that was executed.
+    // The result of the last executed step.
     result: outputs.at(-1)?.result ?? '',
     errors: [...errorsOf(outputs), ...errors],
     metrics: totalMetrics(outputs),
-    evidence: steps.some((step) => step.evidence === 'self-reported')
-      ? 'self-reported'
-      : 'exit-code',
+    evidence: weakestEvidence(steps),
   }
 }
 
-/** What a nested chain waits for: an agent can continue a report while a user is asked. */
+function weakestEvidence(steps: readonly Pick<StepResult, 'evidence'>[]): Evidence {
+  const weak = (['self-reported', 'accepted'] as const).find((evidence) =>
+    steps.some((step) => step.evidence === evidence),
+  )
+  return weak ?? 'exit-code'
+}
+
+/** Returns what a nested chain waits for. A report comes first: an agent can work while a user is asked. */
 export function chainWaitsFor(chain: ChainResult): 'report' | 'approval' {
   return waitingLeaves(chain).every(({ startedAt }) => startedAt === null) ? 'approval' : 'report'
 }
@@ -161,7 +173,7 @@ function waitingLeaves({ attempts }: ChainResult): StepResult[] {
   return leafSteps(attempts.at(-1)?.steps ?? []).filter(({ status }) => status === 'waiting')
 }
 
-/** The steps that are not chains; one of a chain that may fail may fail too. */
+/** Returns the steps that are not chains. In a chain with allow-failure, all steps may fail. */
 export function leafSteps(steps: readonly StepResult[]): StepResult[] {
   return steps.flatMap((step) => {
     if (!step.steps) return [step]
@@ -178,7 +190,8 @@ function outline(step: StepResult): unknown[] {
 function below(chain: ChainResult | undefined): Pick<StepResult, 'steps' | 'attempts'> {
   if (!chain) return {}
   const steps = chain.attempts.at(-1)?.steps ?? []
-  return chain.attempts.length > 1 ? { steps, attempts: chain.attempts } : { steps }
+  const isRepeated = chain.attempts.length > 1 || chain.attempts.some(({ reworks }) => reworks)
+  return isRepeated ? { steps, attempts: chain.attempts } : { steps }
 }
 
 function isoTime(milliseconds: number): string {
@@ -235,7 +248,7 @@ function masksIn(value: unknown, masks = new Map<string, string>()): Map<string,
   return masks
 }
 
-export function changeSteps<A extends { steps: readonly StepResult[] }>(
+export function changeSteps<A extends Pick<AttemptResult, 'steps' | 'reworks'>>(
   attempts: readonly A[],
   change: (step: StepResult) => StepResult,
 ): A[] {
@@ -248,7 +261,12 @@ export function changeSteps<A extends { steps: readonly StepResult[] }>(
       attempts: inner && changeSteps(inner, change),
     }
   }
-  return attempts.map((attempt) => ({ ...attempt, steps: attempt.steps.map(changed) }))
+  return attempts.map((attempt) => {
+    const { steps, reworks } = attempt
+    if (!reworks) return { ...attempt, steps: steps.map(changed) }
+    const changedReworks = reworks.map((one) => ({ ...one, steps: one.steps.map(changed) }))
+    return { ...attempt, steps: steps.map(changed), reworks: changedReworks }
+  })
 }
 
 function pairTexts(raw: unknown, shown: unknown, masks: Map<string, string>): void {
@@ -272,22 +290,29 @@ export function walkResult({ attempts }: ShownRun): WalkedStep[] {
 }
 
 function walkAttempts(
-  attempts: readonly Pick<AttemptResult, 'attempt' | 'steps'>[],
+  attempts: readonly Pick<AttemptResult, 'attempt' | 'steps' | 'reworks'>[],
   prefix: string,
   isLast: boolean,
 ): WalkedStep[] {
-  const flat = attempts.flatMap(({ attempt, steps }, index) =>
-    steps.map((step) => ({ attempt, step, last: isLast && index === attempts.length - 1 })),
-  )
+  const flat = attempts.flatMap(({ attempt, steps, reworks = [] }, index) => [
+    ...voidSteps(reworks).map((step) => ({ attempt, step, last: false })),
+    ...steps.map((step) => ({ attempt, step, last: isLast && index === attempts.length - 1 })),
+  ])
   return flat.flatMap(({ attempt, step: newest, last: isNewest }) =>
     [...(newest.tries ?? []), newest].flatMap((step, index) => {
-      const key = `${prefix}${attempt}${index === 0 ? '' : `.${index + 1}`}:${stepLabel(step)}`
+      const counts = { attempt, number: index + 1, round: newest.round ?? 1 }
+      const key = keyOfExecution(prefix, step, counts)
       const last = isNewest && step === newest
       const inner = step.attempts ?? [{ attempt: 1, steps: step.steps ?? [] }]
       const walked = { key, step, leaf: step.steps === undefined, last }
       return [walked, ...walkAttempts(inner, `${key}/`, last)]
     }),
   )
+}
+
+/** The results that rejections made void, in the order of their rounds. */
+export function voidSteps(reworks: readonly Rework[] = []): readonly StepResult[] {
+  return reworks.flatMap(({ steps }) => steps)
 }
 
 export interface Execution {
@@ -328,6 +353,8 @@ export interface ChainState {
   previous_outputs: readonly PreviousOutput[]
   accumulated_errors: readonly ReportedError[]
   total_metrics: Readonly<Record<string, JsonValue>>
+  /** Why a user rejected what was done before; for the steps that are done again. */
+  feedback?: string
 }
 
 /** Whether a step or a run has ended by itself, with a status of its own. */
@@ -355,6 +382,7 @@ export function addOutputs(state: ChainState, outputs: readonly PreviousOutput[]
   const previous = [...state.previous_outputs, ...outputs]
   const measured = outputs.some(({ metrics }) => Object.keys(metrics).length > 0)
   return {
+    ...state,
     previous_outputs: previous,
     accumulated_errors: [...state.accumulated_errors, ...errorsOf(outputs)],
     // Most steps measure nothing, and then nothing is added up again.

@@ -1,4 +1,12 @@
-import { closeSync, openSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { messageOf } from '#core/errors'
 import { hexDigest } from '#core/json'
@@ -6,7 +14,7 @@ import { redactKnown, redactText, secretVariables } from '#core/redact'
 import type { Runtime } from '#core/runtime'
 import type { Settings } from '#core/settings'
 import { makePrivateDirectory, writeAll } from '#core/write-files'
-import { childEnvironment } from '#exec/process'
+import { childEnvironment, colorVariables } from '#exec/process'
 import { splitArguments } from '#skill/arguments'
 import { failedOutput, type StepOutput } from '#exec/output-protocol'
 import type {
@@ -21,148 +29,191 @@ import { RunFilesError } from './errors.ts'
 import { type PlannedStep, sandboxHint } from './plan-model.ts'
 import { secretsIn } from './run-line.ts'
 import {
+  confirmStep,
+  hasCheck,
   lastOutput,
   type Refusal,
+  type RunConfinement,
+  type RunFiles,
   scriptExecutor,
   type ScriptSetup,
   skillDirectory,
-  verifyStep,
 } from './executors.ts'
 import { mapTexts } from './step-result.ts'
 import { skillDigest } from './lookup.ts'
 
-export interface StepRunnerOptions extends Omit<ScriptSetup, 'environment' | 'outputLimit'> {
+/** The parts that execute the steps of one run, on this machine (src/chain/run-chain.ts) or on a worker. */
+export interface StepRunnerOptions {
   runId: string
+  /** The real path of the project, where scripts run. */
+  workspace: string
+  files: RunFiles
+  /** Whether later steps can read the files of earlier ones. */
+  sharesFiles: boolean
+  /** The arguments of the run, for each step without arguments of its own. */
   arguments: readonly string[]
+  /** Whether a success that only an agent reports counts as a failure. */
+  requireVerified: boolean
   runtime: Pick<Runtime, 'env' | 'platform'>
   settings: Settings['run']
-  /** Of steps that have no script. */
+  /** Execute the steps without a script. */
   executors: readonly Executor[]
-  /** A success that nobody but the agent vouches for is a failure. */
-  requireVerified: boolean
+  /** Where untrusted scripts run; undefined if none may run. */
+  confinement: RunConfinement | undefined
+  /** Returns, right before a step, why the skill in a directory must not be executed any more. */
+  refusalOf: ((directory: string) => Refusal | undefined) | undefined
 }
 
-export type StepRunner = ReturnType<typeof createStepRunner>
-
 /**
- * Digest, execution, verification, log. It returns what is recorded, so that a resumed run sees
- * exactly what an undisturbed one saw. Data is never masked: `shown` is what may be displayed of it,
- * where that differs. It throws {@link RunFilesError} alone.
+ * Executes steps: checks digest and trust, executes, verifies, logs. Callers record the answer as it is,
+ * so that a resumed run gets the same data as an uninterrupted one. The data is never masked; `shown` is a
+ * masked copy for display, if the two differ. Throws only {@link RunFilesError}.
  */
-export function createStepRunner(options: StepRunnerOptions) {
-  const { runId, runtime, settings, files } = options
-  const { outputLimit } = settings
-  const environment = childEnvironment(runtime, settings.environment, {})
-  const setup = { ...options, environment, outputLimit }
-  const executors = [scriptExecutor(setup), ...options.executors]
-  const secrets = [...secretsIn(options.arguments), ...secretVariables(environment)]
+export class StepRunner {
+  readonly #options: StepRunnerOptions
+  readonly #scripts: ScriptSetup
+  readonly #executors: readonly Executor[]
+  readonly #secrets: readonly string[]
 
-  async function conclude(
-    { step, key }: TaskCall | ChainCall,
+  constructor(options: StepRunnerOptions) {
+    const { runtime, settings, workspace, files, confinement } = options
+    // Logs have no colours.
+    const isColored = settings.environment.some((name) => colorVariables.has(name))
+    const plain: Record<string, string> = isColored ? {} : { NO_COLOR: '1' }
+    const environment = childEnvironment(runtime, [...settings.environment, 'CI'], plain)
+    const { outputLimit } = settings
+    this.#options = options
+    this.#scripts = { workspace, files, environment, outputLimit, confinement }
+    this.#executors = [scriptExecutor(this.#scripts), ...options.executors]
+    this.#secrets = [...secretsIn(options.arguments), ...secretVariables(environment)]
+  }
+
+  async run(call: TaskCall, context: StepContext): Promise<StepAnswer> {
+    const { step, key } = call
+    const { runId, files, arguments: words } = this.#options
+    const refusal = this.#refusalFor(step)
+    if (refusal) return refusal
+    const executor = this.#executors.find(({ kind }) => kind === step.executor)
+    if (!executor) {
+      return failed('no-executor', `nothing here can execute the skill ${step.skill}`)
+    }
+    const log = new StepLog(logPath(files.logs, key), (text, stream) => {
+      const masked = Buffer.from(redactText(text, this.#secrets))
+      context.onOutput?.(masked, stream)
+      return masked
+    })
+    const answer = await executor
+      .execute({
+        call,
+        runId,
+        idempotencyKey: `${runId}/${key}`,
+        arguments: step.args === undefined ? words : splitArguments(step.args),
+        signal: context.signal,
+        onOutput: (chunk, stream) => log.add(chunk, stream),
+      })
+      .catch((error: unknown): StepAnswer => {
+        if (error instanceof RunFilesError) throw error
+        return failed('executor-failed', messageOf(error))
+      })
+      .finally(() => log.close())
+    if (answer.kind === 'pending') return answer
+    const notUtf8 = log.isReplaced || undefined
+    return await this.#conclude(call, { ...answer, notUtf8 }, context)
+  }
+
+  /** Runs the check of a step before a result is recorded. `key` identifies the processes of the check. */
+  async confirm(
+    step: PlannedStep,
+    key: string,
+    output: StepOutput,
+    context: StepContext,
+  ): Promise<OutputAnswer> {
+    const refusal = this.#refusalFor(step)
+    return refusal ?? (await this.#conclude({ step, key }, { kind: 'output', output }, context))
+  }
+
+  /** Verifies a nested chain that has ended. */
+  async finishChain(
+    call: ChainCall,
+    output: StepOutput,
+    context: StepContext,
+  ): Promise<OutputAnswer> {
+    const { step } = call
+    const refusal = step.verify === undefined ? undefined : this.#refusalFor(step)
+    return refusal ?? (await this.#conclude(call, { kind: 'output', output }, context))
+  }
+
+  async #conclude(
+    { step, key }: { step: PlannedStep; key: string },
     answer: OutputAnswer,
     { signal }: StepContext,
   ): Promise<OutputAnswer> {
+    const { runId, sharesFiles, requireVerified } = this.#options
     let { output, log = '', sandbox, endedInVerification } = answer
-    if (step.verify !== undefined && output.status === 'success') {
+    if (hasCheck(step) && !answer.isConfirmed && output.status === 'success') {
       const request = { runId, idempotencyKey: `${runId}/${key}`, signal }
-      const verification = await verifyStep(step, output, setup, request)
-      output = verification.output
-      log = lastOutput(log, verification.log)
-      endedInVerification = verification.ended || undefined
-      sandbox ??= verification.sandbox
+      const confirmation = await confirmStep(step, output, this.#scripts, request)
+      output = confirmation.output
+      log = lastOutput(log, confirmation.log)
+      endedInVerification = confirmation.ended || undefined
+      sandbox ??= confirmation.sandbox
     }
-    if (setup.sharesFiles === false && output.artifacts) {
+    if (!sharesFiles && output.artifacts) {
       const message =
         'it returned artifacts; set restate.scratch to a directory that all workers have'
       output = failedOutput('artifact-unusable', message)
     }
-    if (options.requireVerified) output = demandEvidence(output)
-    const hint = output.status === 'success' ? undefined : hintOf(step, sandbox, setup)
-    const masked = mapTexts(output, (text) => redactKnown(text, secrets))
+    if (requireVerified) output = demandEvidence(output)
+    const hint = output.status === 'success' ? undefined : this.#hintFor(step, sandbox)
+    const masked = mapTexts(output, (text) => redactKnown(text, this.#secrets))
     const shown = JSON.stringify(masked) === JSON.stringify(output) ? undefined : masked
-    log = redactText(log, secrets)
+    log = redactText(log, this.#secrets)
     return { ...answer, output, shown, log, sandbox, hint, endedInVerification }
   }
 
-  return {
-    async run(call: TaskCall, context: StepContext): Promise<StepAnswer> {
-      const { step, key } = call
-      const refusal = refusalFor(step, setup)
-      if (refusal) return refusal
-      const executor = executors.find(({ kind }) => kind === step.executor)
-      if (!executor) {
-        return failed('no-executor', `nothing here can execute the skill ${step.skill}`)
-      }
-      const log = new StepLog(logPath(files.logs, key), (text, stream) => {
-        const masked = Buffer.from(redactText(text, secrets))
-        context.onOutput?.(masked, stream)
-        return masked
-      })
-      const answer = await executor
-        .execute({
-          call,
-          runId,
-          idempotencyKey: `${runId}/${key}`,
-          arguments: step.args === undefined ? options.arguments : splitArguments(step.args),
-          signal: context.signal,
-          onOutput: (chunk, stream) => log.add(chunk, stream),
-        })
-        .catch((error: unknown): StepAnswer => {
-          if (error instanceof RunFilesError) throw error
-          return failed('executor-failed', messageOf(error))
-        })
-        .finally(() => log.close())
-      return answer.kind === 'pending' ? answer : await conclude(call, answer, context)
-    },
-    /** What is left to do when a nested chain has ended: its verification. */
-    async finishChain(
-      call: ChainCall,
-      output: StepOutput,
-      context: StepContext,
-    ): Promise<OutputAnswer> {
-      const { step } = call
-      const refusal = step.verify === undefined ? undefined : refusalFor(step, setup)
-      return refusal ?? (await conclude(call, { kind: 'output', output }, context))
-    },
+  #refusalFor(step: PlannedStep): OutputAnswer | undefined {
+    const { skill } = step
+    if (step.executor === 'missing') {
+      return failed('skill-not-found', `there is no skill ${skill}`)
+    }
+    const script = step.executor === 'script' ? step.script : undefined
+    const files = [basename(step.path), script, step.verify]
+    const directory = skillDirectory(this.#options.workspace, step)
+    if (skillDigest(directory, files) !== step.digest) {
+      const message = `the skill ${skill} was changed after the run was planned`
+      return failed('digest-changed', message)
+    }
+    const refusal = needsTrust(step) ? this.#options.refusalOf?.(directory) : undefined
+    if (!refusal) return undefined
+    return { ...failed('skill-not-trusted', refusal.message), hint: refusal.hint }
   }
-}
 
-function refusalFor(step: PlannedStep, setup: ScriptSetup): OutputAnswer | undefined {
-  const { skill } = step
-  if (step.executor === 'missing') {
-    return failed('skill-not-found', `there is no skill ${skill}`)
+  #hintFor(step: PlannedStep, sandbox: string | undefined): string | undefined {
+    if (sandbox === undefined) return undefined
+    const { workspace, refusalOf } = this.#options
+    const refusal = refusalOf?.(skillDirectory(workspace, step))
+    return sandboxHint(sandbox, { allowing: refusal?.hint, grants: true })
   }
-  const script = step.executor === 'script' ? step.script : undefined
-  const files = [basename(step.path), script, step.verify]
-  if (skillDigest(skillDirectory(setup.workspace, step), files) !== step.digest) {
-    const message = `the skill ${skill} was changed after the run was planned`
-    return failed('digest-changed', message)
-  }
-  const refusal = untrusted(step, setup)
-  if (!refusal) return undefined
-  return { ...failed('skill-not-trusted', refusal.message), hint: refusal.hint }
-}
-
-function hintOf(step: PlannedStep, sandbox: string | undefined, setup: ScriptSetup) {
-  if (sandbox === undefined) return undefined
-  const refusal = setup.refusalOf?.(skillDirectory(setup.workspace, step))
-  return sandboxHint(sandbox, { allowing: refusal?.hint, grants: true })
 }
 
 const actingExecutors: readonly PlannedStep['executor'][] = ['script', 'agent', 'model']
 
-/** An edit of a helper beside the script leaves the digest as it was, but not the trust. */
-function untrusted(step: PlannedStep, setup: ScriptSetup): Refusal | undefined {
+/** Whether trust is checked again: an edit of a helper file changes the trust and not the digest. */
+function needsTrust(step: PlannedStep): boolean {
   const acts = actingExecutors.includes(step.executor)
-  // What runs in a sandbox runs there whatever its trust is by now.
-  const confined = step.sandboxed === true && (step.executor === 'script' || !acts)
-  if (confined || (!acts && step.verify === undefined)) return undefined
-  return setup.refusalOf?.(skillDirectory(setup.workspace, step))
+  // A step that was planned for the sandbox runs there, even if its trust has changed since.
+  // A check never runs in a sandbox.
+  if (step.check !== undefined) return true
+  const isConfined = step.sandboxed === true && (step.executor === 'script' || !acts)
+  return !isConfined && (acts || step.verify !== undefined)
 }
 
 function demandEvidence(output: StepOutput): StepOutput {
-  if (output.status !== 'success' || output.evidence !== 'self-reported') return output
-  const message = 'only the agent says so, and verification is required'
+  const { status, evidence } = output
+  if (status !== 'success' || evidence === 'verified' || evidence === 'exit-code') return output
+  const who =
+    evidence === 'accepted' ? 'a user accepted it without its check' : 'only the agent says so'
+  const message = `${who}, and verification is required`
   const errors = [...output.errors, { code: 'not-verified', message }]
   return { ...output, status: 'failure', errors }
 }
@@ -171,30 +222,34 @@ function failed(code: string, message: string): OutputAnswer {
   return { kind: 'output', output: failedOutput(code, message) }
 }
 
-/** Bytes of a file; a longer log continues in a new one, and of those before the last one is kept. */
+/** The most bytes in a log file. A longer log continues in a new file; the previous file becomes `.1`. */
 export const logFileBytes = 67_108_864
 
 const longestLine = 65_536
 
 type Stream = 'stdout' | 'stderr'
 
-/** Takes what a step prints, and writes what `masked` makes of it, whole lines at a time. */
+/** Writes the output of a step in whole lines, masked by `mask`. */
 export class StepLog {
   readonly #path: string
-  readonly #masked: (lines: string, stream: Stream) => Buffer
+  readonly #mask: (lines: string, stream: Stream) => Buffer
   readonly #rest = { stdout: '', stderr: '' }
   readonly #decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() }
   #descriptor: number | undefined
+  /** Whether the step printed bytes that are not UTF-8, which became replacement characters. */
+  isReplaced = false
   #bytes = 0
   #failed = false
 
-  constructor(path: string, masked: (lines: string, stream: Stream) => Buffer) {
+  constructor(path: string, mask: (lines: string, stream: Stream) => Buffer) {
     this.#path = path
-    this.#masked = masked
+    this.#mask = mask
   }
 
   add(chunk: Buffer, stream: Stream): void {
-    const text = this.#rest[stream] + this.#decoders[stream].decode(chunk, { stream: true })
+    const decoded = this.#decoders[stream].decode(chunk, { stream: true })
+    this.isReplaced ||= decoded.includes(replacement) && !chunk.includes(replacement)
+    const text = this.#rest[stream] + decoded
     const end = text.length > longestLine ? text.length : text.lastIndexOf('\n') + 1
     this.#rest[stream] = text.slice(end)
     this.#write(text.slice(0, end), stream)
@@ -205,13 +260,14 @@ export class StepLog {
       const rest = this.#rest[stream] + this.#decoders[stream].decode()
       if (rest !== '') this.#write(`${rest}\n`, stream)
     }
+    if (this.isReplaced) this.#write(notUtf8Line, 'stderr')
     if (this.#descriptor !== undefined) closeSync(this.#descriptor)
   }
 
   /** A log that cannot be written must not stop the step. */
   #write(text: string, stream: Stream): void {
     if (text === '') return
-    const bytes = this.#masked(text, stream)
+    const bytes = this.#mask(text, stream)
     if (this.#failed) return
     try {
       if (this.#bytes > 0 && this.#bytes + bytes.length > logFileBytes) this.#rotate()
@@ -229,22 +285,39 @@ export class StepLog {
     return openSync(this.#path, 'a', 0o600)
   }
 
+  /** Adds the size of the oldest file to the count of lost bytes, before the next file replaces it. */
+  #countLost(): void {
+    const oldest = statSync(`${this.#path}.1`, { throwIfNoEntry: false })
+    if (!oldest) return
+    writeFileSync(`${this.#path}.lost`, `${lostBytesOf(this.#path) + oldest.size}`, { mode: 0o600 })
+    rmSync(`${this.#path}.1`, { force: true })
+  }
+
   #rotate(): void {
     if (this.#descriptor !== undefined) closeSync(this.#descriptor)
     this.#descriptor = undefined
-    rmSync(`${this.#path}.1`, { force: true })
+    this.#countLost()
     renameSync(this.#path, `${this.#path}.1`)
   }
 }
+
+const replacement = '\u{fffd}'
+const notUtf8Line = '(skillrail: not UTF-8; shown with replacement characters)\n'
 
 export function logPath(directory: string, key: string): string {
   const name = encodeURIComponent(key)
   return join(directory, `${name.length > 200 ? hexDigest(key) : name}.log`)
 }
 
-export function readLog(directory: string, key: string): string {
+/** Returns the output of a step without its first `lostBytes`, which were not stored. */
+export function readLog(directory: string, key: string): { text: string; lostBytes: number } {
   const path = logPath(directory, key)
-  return [`${path}.1`, path].map((one) => textOf(one)).join('')
+  const text = [`${path}.1`, path].map((one) => textOf(one)).join('')
+  return { text, lostBytes: lostBytesOf(path) }
+}
+
+function lostBytesOf(path: string): number {
+  return Number(textOf(`${path}.lost`)) || 0
 }
 
 function textOf(path: string): string {

@@ -1,15 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Runtime } from '#core/runtime'
 import type { ReportedError, StepOutput } from '#exec/output-protocol'
+import { runChain } from './attempt.ts'
 import type { RunResult, TaskCall } from './engine.ts'
 import { RunBusyError, RunStateError } from './errors.ts'
-import type { Plan } from './plan-model.ts'
+import { createJournalEngine } from './journal-engine.ts'
+import type { Plan, PlannedTask } from './plan-model.ts'
 import { type ChainState, executionsOf, isFinal, walkResult } from './step-result.ts'
-import { readResult, resumeRun, type Resumption, type RunSetup, startRun } from './run-chain.ts'
+import type { Resumption } from './continuation.ts'
+import { readResult, resumeRun, type RunSetup, startRun } from './run-chain.ts'
 import type { RunLine } from './run-line.ts'
 import type { RunJournal, RunRequest } from './run-journal.ts'
 
+/** The next steps for an agent that drives a run, or why there are none. */
 export type StepperAnswer = (
   | { kind: 'next'; next: readonly HandedStep[] }
+  /** A user has to approve this step. */
   | { kind: 'approval'; step: string }
   | { kind: 'ended' | 'interrupted'; result: RunResult }
 ) & {
@@ -17,7 +23,7 @@ export type StepperAnswer = (
   dismissed?: DismissedReport | undefined
 }
 
-/** `code` and `message` are those of the error that the step has instead. */
+/** A report that came too late. `code` and `message` belong to the error that the step has instead. */
 export interface DismissedReport extends ReportedError {
   step: string
 }
@@ -25,87 +31,154 @@ export interface DismissedReport extends ReportedError {
 export interface HandedStep {
   step: string
   skill: string
+  /** Counts the executions of this step in the run, from 1. */
   attempt: number
-  /** Its time is over; what continues the run will say so. Never of a step just handed out. */
+  /** The time limit has passed; the next command that continues the run ends the step. */
   overdue?: true | undefined
+  /** The results of the earlier steps, if this call handed out the step. */
   state?: ChainState | undefined
 }
 
-export async function startStepper(
-  plan: Plan,
-  run: { arguments: readonly string[]; request: RunRequest; requireVerified: boolean },
-  setup: RunSetup,
-): Promise<StepperAnswer> {
-  return await drive(setup, async (driven) => startRun({ ...run, plan, mode: 'stepper' }, driven))
+export interface NewStepperRun {
+  plan: Plan
+  arguments: readonly string[]
+  /** How every later command plans the chain again. */
+  request: RunRequest
+  /** Whether a success that only the agent reports counts as a failure. */
+  requireVerified: boolean
+}
+
+/** A run in progress, with the plan that this command made. */
+export interface ContinuedRun {
+  runId: string
+  plan: Plan
+  /** The arguments of the start. The journal does not store arguments with a secret. */
+  arguments?: readonly string[] | undefined
+}
+
+export interface StepReport {
+  step: string
+  /** The attempt that was handed out; undefined for the current one. */
+  attempt?: number | undefined
+  output: StepOutput
+  /** A check passed, or a user accepted the result, before this report. */
+  isConfirmed?: true | undefined
+}
+
+/** Starts a run: executes scripts until a step has to be handed out. */
+export async function startStepper(run: NewStepperRun, setup: RunSetup): Promise<StepperAnswer> {
+  return await drive(setup, async (driven) => startRun({ ...run, mode: 'stepper' }, driven))
 }
 
 /**
- * Continues a driven run: executes scripts, enforces time-outs, hands out steps. `given` are the
- * arguments of the run, where they held a secret and were not kept. Throws {@link RunStateError}
- * for a cancelled run, as {@link reportStep} does.
+ * Continues a run: executes scripts, enforces time limits, hands out steps.
+ *
+ * @throws {RunStateError} for a run that a user cancelled, as {@link reportStep} does
  */
 export async function continueStepper(
-  runId: string,
-  plan: Plan,
+  run: ContinuedRun,
   setup: RunSetup,
-  given?: readonly string[],
   prepare?: Resumption['prepare'],
 ): Promise<StepperAnswer> {
-  const resumption = { runId, plan, prepare, arguments: given, refusesCancelled: true } as const
+  const resumption = { ...run, prepare, refusesCancelled: true } as const
   return await drive(setup, async (driven) => resumeRun(resumption, driven))
 }
 
-export async function drive(
-  setup: RunSetup,
-  go: (setup: RunSetup) => Promise<RunResult>,
-): Promise<StepperAnswer> {
-  const states = new Map<string, ChainState>()
-  const onHandOut = ({ key, state }: TaskCall): void => void states.set(key, state)
-  return stepperAnswer(await go({ ...setup, onHandOut }), states)
-}
-
+/** Records an agent's report about a step that was handed out, then continues the run. */
 export async function reportStep(
-  report: { runId: string; step: string; attempt?: number | undefined; output: StepOutput },
-  plan: Plan,
+  run: ContinuedRun,
+  report: StepReport,
   setup: RunSetup,
-  given?: readonly string[],
 ): Promise<StepperAnswer> {
-  const { runId } = report
-  let find: () => DismissedReport | undefined = () => undefined
+  const { runId } = run
+  let findDismissed: () => DismissedReport | undefined = () => undefined
   const prepare: Resumption['prepare'] = async (journal, append) => {
-    // Looking leaves marks in what is looked at.
+    // Reading a result changes the journal in memory, so it is read from a copy.
     const result = await readResult(setup.store.read(runId), setup.runtime)
-    const key = keyOfHanded(result, report, setup.line)
-    find = () => dismissedReport(journal, key, report.step)
+    const key = keyOfReport(result, report, setup.line)
+    findDismissed = () => dismissedReport(journal, key, report.step)
     const at = new Date(setup.runtime.now()).toISOString()
-    const record = { type: 'report', key, output: report.output, at } as const
+    const { output, isConfirmed } = report
+    const record = { type: 'report', key, output, at, isConfirmed } as const
     append(record)
     journal.reports.set(key, record)
   }
-  const answer = await inTurn(setup, async () =>
-    continueStepper(runId, plan, setup, given, prepare),
+  const answer = await inTurn(setup, async () => continueStepper(run, setup, prepare))
+  return { ...answer, dismissed: findDismissed() }
+}
+
+/** Executes a stepper run and collects the chain state for each step that is handed out. */
+export async function drive(
+  setup: RunSetup,
+  execute: (setup: RunSetup) => Promise<RunResult>,
+): Promise<StepperAnswer> {
+  const states = new Map<string, ChainState>()
+  const onHandOut = ({ key, state }: TaskCall): void => void states.set(key, state)
+  return stepperAnswer(await execute({ ...setup, onHandOut }), states)
+}
+
+/**
+ * Returns the scripts that the next command on the run would start first. Executes nothing.
+ *
+ * @param journal read for this call alone, since the search changes it in memory
+ */
+export async function dueScripts(journal: RunJournal, clock: Runtime): Promise<PlannedTask[]> {
+  const calls = await dueCalls(journal, clock)
+  return calls.map(({ step }) => step).filter(({ executor }) => executor === 'script')
+}
+
+/** Returns the steps that are due or handed out. Changes the journal as {@link dueScripts} does. */
+export async function dueCalls(journal: RunJournal, clock: Runtime): Promise<TaskCall[]> {
+  const due: TaskCall[] = []
+  const onDue = (call: TaskCall): void => void due.push(call)
+  await runChain(
+    journal.plan.root,
+    createJournalEngine({ journal, clock, countsAbsence: true, onDue }),
   )
-  return { ...answer, dismissed: find() }
+  return due
+}
+
+/**
+ * Returns what an agent has to do after a result.
+ *
+ * @param states the chain state for each step, by key
+ */
+export function stepperAnswer(
+  result: RunResult,
+  states: ReadonlyMap<string, ChainState> = new Map(),
+): StepperAnswer {
+  const { runId, status } = result
+  if (status !== 'waiting') {
+    return { kind: isFinal(status) ? 'ended' : 'interrupted', runId, result }
+  }
+  const next = handedSteps(result).map(({ key, ...step }) => ({ ...step, state: states.get(key) }))
+  if (next.length > 0) return { kind: 'next', runId, next }
+  const gated = walkResult(result).find(({ leaf, step }) => leaf && step.status === 'waiting')
+  return { kind: 'approval', runId, step: gated?.step.step ?? '' }
 }
 
 const patienceMs = 10_000
 
-/** Reports about the steps of a group may come at once. */
-async function inTurn<T>({ runtime, signal }: RunSetup, go: () => Promise<T>): Promise<T> {
+/** Waits while another process has the run: reports about the steps of a group may come at once. */
+async function inTurn<T>({ runtime, signal }: RunSetup, work: () => Promise<T>): Promise<T> {
   const start = runtime.elapsed()
   for (;;) {
     try {
-      return await go()
+      return await work()
     } catch (error) {
-      const isBusy = error instanceof RunBusyError && signal?.aborted !== true
+      const isBusy = error instanceof RunBusyError && !signal.aborted
       if (!isBusy || runtime.elapsed() - start > patienceMs) throw error
       await sleep(50)
     }
   }
 }
 
-/** Its time was over before the report: its own, or that of a chain above. */
-function dismissedReport(journal: RunJournal, key: string, step: string) {
+/** Returns a report that came after the time limit of its step, or of a chain above it. */
+function dismissedReport(
+  journal: RunJournal,
+  key: string,
+  step: string,
+): DismissedReport | undefined {
   const outcome = journal.done.get(key)?.outcome
   const isReported = outcome?.kind === 'finished'
   if (isReported && outcome.output.evidence !== 'self-reported') return undefined
@@ -124,23 +197,20 @@ function chainsAbove(key: string): string[] {
   return end === -1 ? [] : [key.slice(0, end), ...chainsAbove(key.slice(0, end))]
 }
 
-function keyOfHanded(
-  result: RunResult,
-  { runId, step, attempt }: Parameters<typeof reportStep>[0],
-  line: RunLine,
-): string {
-  const handed = handedSteps(result)
-  const found = handed.find((candidate) => candidate.step === step)
-  if (found && (attempt ?? found.attempt) === found.attempt) return found.key
-  const names = handed.map((candidate) => candidate.step).join(', ')
+function keyOfReport(result: RunResult, { step, attempt }: StepReport, line: RunLine): string {
+  const { runId } = result
+  const waiting = handedSteps(result)
+  const current = waiting.find((candidate) => candidate.step === step)
+  if (current && (attempt ?? current.attempt) === current.attempt) return current.key
+  const names = waiting.map((candidate) => candidate.step).join(', ')
   let message = `the run ${runId} waits for a report about ${names}`
-  if (handed.length === 0) message = `the run ${runId} waits for no report`
-  if (found) message = `attempt ${found.attempt} of ${step} waits for a report`
+  if (waiting.length === 0) message = `the run ${runId} waits for no report`
+  if (current) message = `attempt ${current.attempt} of ${step} waits for a report`
   const hint = `See: ${line('chain next', runId)}`
   throw new RunStateError('report-refused', message, hint)
 }
 
-/** What an agent is to report about, with the number of its execution in the run. */
+/** The steps that wait for a report. */
 function handedSteps(result: RunResult): (HandedStep & { key: string })[] {
   const attempts = new Map(executionsOf(result).map(({ key, attempt }) => [key, attempt]))
   const waiting = walkResult(result).filter(({ step }) => step.status === 'waiting')
@@ -150,19 +220,4 @@ function handedSteps(result: RunResult): (HandedStep & { key: string })[] {
     const overdue = late.some((one) => `${key}/`.startsWith(`${one.key}/`)) || undefined
     return { key, step, skill, attempt: attempts.get(key) ?? 1, overdue }
   })
-}
-
-/** Where a result leaves the agent. `states`: what each step gets of those before it, by key. */
-export function stepperAnswer(
-  result: RunResult,
-  states: ReadonlyMap<string, ChainState> = new Map(),
-): StepperAnswer {
-  const { runId, status } = result
-  if (status !== 'waiting') {
-    return { kind: isFinal(status) ? 'ended' : 'interrupted', runId, result }
-  }
-  const next = handedSteps(result).map(({ key, ...step }) => ({ ...step, state: states.get(key) }))
-  if (next.length > 0) return { kind: 'next', runId, next }
-  const asked = walkResult(result).find(({ leaf, step }) => leaf && step.status === 'waiting')
-  return { kind: 'approval', runId, step: asked?.step.step ?? '' }
 }

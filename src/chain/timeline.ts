@@ -1,13 +1,16 @@
 import type { Screen } from '#core/command'
 import { columnsOf, cutToColumns, padToColumns, safeLine, safeText } from '#core/text'
-import type { StepResult, StepResultStatus } from './engine.ts'
-import { saidInside, stepLabel, wordsOf } from './plan-model.ts'
+import { printedText } from '#core/printed-text'
+import type { AttemptResult, StepResult, StepResultStatus } from './engine.ts'
+import { sandboxedText, stepLabel, wordsOf } from './plan-model.ts'
 import {
   countSucceeded,
   decidingAttempt,
   errorText,
   isFailed,
+  type ShownAttempt,
   type ShownRun,
+  voidSteps,
 } from './step-result.ts'
 
 type StyleText = Screen['style']
@@ -17,9 +20,15 @@ export function renderTimeline(
   screen: Pick<Screen, 'width'> & Partial<Pick<Screen, 'style'>> & { showsResults?: boolean },
 ): string[] {
   const style: StyleText = (format, text) => screen.style?.(format, text) ?? text
-  const rows = rowsOf(decidingAttempt(result)?.steps ?? [])
-  const layout = { ...layoutOf(rows, screen.width), says: screen.showsResults ? saidOf : noteOf }
+  const shown = decidingAttempt(result)
+  const rows = rowsOf(shown?.steps ?? [])
+  const layout = {
+    ...layoutOf(rows, screen.width),
+    says: screen.showsResults ? stepOutcomeText : noteOf,
+  }
   const lines = rows.map((row) => line(row, layout, style))
+  const reworks = shown ? reworkTexts(shown) : []
+  lines.push(...reworks.map((text) => style('dim', safeLine(text))))
   if (result.attempts.length > 1) lines.push(style('dim', attemptsLine(result)))
   if (result.winner !== undefined) lines.push(`won by ${safeLine(result.winner)}`)
   return [...lines, ...firstFailure(result, style)]
@@ -36,15 +45,28 @@ export const statusMarks = {
   running: { mark: '▸', format: 'cyan' },
 } as const satisfies Record<StepResultStatus, { mark: string; format: Parameters<StyleText>[0] }>
 
+/** Describes the rejections that led back, with their reasons, including those of nested chains. */
+export function reworkTexts({ steps, reworks = [] }: ShownAttempt | AttemptResult): string[] {
+  const texts = reworks.map(({ step, to, reason }, index) => {
+    const why = reason === undefined ? '' : ` (${printedText(reason)})`
+    return `round ${index + 2}: ${step} was rejected${why}; done again from ${to}`
+  })
+  const below = steps.flatMap(({ status, attempts = [] }) => {
+    const attempt = decidingAttempt({ status, attempts })
+    return attempt ? reworkTexts(attempt) : []
+  })
+  return [...texts, ...below]
+}
+
 interface Failure {
   result: string
   error?: string | undefined
   sandbox?: string | undefined
 }
 
-/** What a failed step answered, after the message of its first error, and that it was confined. */
-export function saidOfFailure({ result, error, sandbox }: Failure): string {
-  return saidInside(resultWithError(result, error) || noReason, sandbox)
+/** Returns the first error and the result of a failed step, and its sandbox. */
+export function failureTextOf({ result, error, sandbox }: Failure): string {
+  return sandboxedText(resultWithError(result, error) || noReason, sandbox)
 }
 
 function resultWithError(result: string, error: string | undefined): string {
@@ -52,26 +74,39 @@ function resultWithError(result: string, error: string | undefined): string {
   return error.includes(result.trim()) ? error : `${error} (${result})`
 }
 
+/** Marks a result with replacement characters. */
+export const notUtf8Mark = 'not UTF-8'
+
 const noReason = 'it gave no reason'
 
-/** Why a step was not executed, or what it answered and what was wrong with it. */
-export function saidOf(step: StepResult): string {
-  const { status, reason, result, errors, steps = [], sandbox, allowFailure, tries = [] } = step
+/** Returns why a step was not executed, or its result and errors. */
+export function stepOutcomeText(step: StepResult): string {
+  const { status, reason, result, errors, steps = [], sandbox, allowFailure } = step
   if (reason !== undefined) return reason
-  const isOwn = isFailed(status) && failedLeaves(steps).length === 0
-  const said = isOwn
-    ? saidOfFailure({ result, error: errors[0]?.message, sandbox })
+  const hasOwnFailure = isFailed(status) && failedLeaves(steps).length === 0
+  const text = hasOwnFailure
+    ? failureTextOf({ result, error: errors[0]?.message, sandbox })
     : steps.length === 0
       ? result
       : countSucceeded(steps)
+  const isAllowed = isFailed(status) && allowFailure
   const marks = wordsOf(
-    isFailed(status) && allowFailure && 'allowed',
-    tries.length > 0 && `attempt ${tries.length + 1}`,
+    step.notUtf8 && notUtf8Mark,
+    isAllowed && 'allowed',
+    ...executionMarks(step),
   )
-  return marks.length === 0 ? said : `${marks.join(', ')}: ${said}`
+  return marks.length === 0 ? text : `${marks.join(', ')}: ${text}`
 }
 
-/** The step that failed first and made the run fail; a nested chain is passed over for its step. */
+/** Names the attempt and the round of a step that was executed more than once. */
+function executionMarks({ tries = [], round }: StepResult): string[] {
+  return wordsOf(
+    tries.length > 0 && `attempt ${tries.length + 1}`,
+    round !== undefined && `round ${round}`,
+  )
+}
+
+/** Returns the first failed step that made the run fail. For a nested chain, this is a step in it. */
 export function firstFailed(result: ShownRun): StepResult | undefined {
   if (result.status === 'success') return undefined
   const failed = failedLeaves(decidingAttempt(result)?.steps ?? [])
@@ -107,7 +142,7 @@ function layoutOf(rows: readonly Row[], width: number): Layout {
   const most = (of: (row: Row) => string): number =>
     rows.reduce((columns, row) => Math.max(columns, columnsOf(of(row))), 0)
   const times = most(({ step }) => stepDuration(step))
-  // A name gives way to its time, and a bar to what the step says.
+  // If the screen is narrow, names become shorter, and then bars disappear.
   const names = Math.min(most(nameOf), Math.max(8, width - times - 4))
   const left = width - names - times - 4
   const room = left - 2 - 2 - leastNote
@@ -118,7 +153,7 @@ function layoutOf(rows: readonly Row[], width: number): Layout {
     times,
     bars,
     notes: notes < leastNote ? 0 : notes,
-    span: spanOf(rows.map(({ step }) => step)) ?? { start: 0, length: 0 },
+    span: spanOf(rows.map(({ step }) => step)) ?? noSpan,
   }
 }
 
@@ -134,7 +169,7 @@ function line(
   const { mark, format } = statusMarks[step.status]
   const name = padToColumns(cutToColumns(nameOf(row), layout.names), layout.names)
   const time = stepDuration(step).padStart(layout.times)
-  const note = cutToColumns(safeLine(layout.says(step)), layout.notes)
+  const note = cutToColumns(safeLine(printedText(layout.says(step))), layout.notes)
   const drawn = note === '' ? bar(step, layout).trimEnd() : bar(step, layout)
   const parts = [name, time, drawn === '' ? '' : style('dim', drawn), note]
   return `${style(format, mark)} ${parts.filter((part) => part !== '').join('  ')}`.trimEnd()
@@ -144,26 +179,25 @@ function nameOf({ step, depth }: Row): string {
   return `${'  '.repeat(depth)}${safeLine(stepLabel(step))}`
 }
 
-/** A success needs no words. */
+/** A successful step has no text, only marks. */
 function noteOf(step: StepResult): string {
-  if (step.status !== 'success') return saidOf(step)
-  const again = step.tries ? `attempt ${step.tries.length + 1}` : ''
-  return step.reason ?? (step.reused ? 'taken over' : again)
+  if (step.status !== 'success') return stepOutcomeText(step)
+  const executions = step.reused ? ['taken over'] : executionMarks(step)
+  return step.reason ?? wordsOf(...executions, step.notUtf8 && notUtf8Mark).join(', ')
 }
 
 function bar(step: StepResult, { bars, span }: Layout): string {
-  if (bars === 0 || step.startedAt === null || step.reused) return ' '.repeat(bars)
-  const total = Math.max(1, span.length)
-  const left = Math.min(bars - 1, Math.floor(((startOf(step) - span.start) / total) * bars))
-  const length = Math.round((step.durationMs / total) * bars)
-  const filled = Math.max(1, Math.min(bars - left, length))
+  const place = placeOf(step, span)
+  if (bars === 0 || !place) return ' '.repeat(bars)
+  const left = Math.min(bars - 1, Math.floor(place.left * bars))
+  const filled = Math.max(1, Math.min(bars - left, Math.round(place.width * bars)))
   return `${' '.repeat(left)}${'█'.repeat(filled)}`.padEnd(bars)
 }
 
 function firstFailure(result: ShownRun, style: StyleText): string[] {
   const failed = firstFailed(result)
   if (!failed) return []
-  const tail = safeText(failed.log ?? '')
+  const tail = safeText(printedText(failed.log ?? ''))
     .split('\n')
     .slice(-10)
     .filter((text, index, all) => text !== '' || all.length > 1)
@@ -173,7 +207,7 @@ function firstFailure(result: ShownRun, style: StyleText): string[] {
   return [
     '',
     `${style('red', 'failed first:')} ${safeLine(failed.step)}`,
-    ...[...reasons, ...hint].map((text) => `  ${safeLine(text)}`),
+    ...[...reasons, ...hint].map((text) => `  ${safeLine(printedText(text))}`),
     ...tail.map((text) => style('dim', `  | ${text}`)),
   ]
 }
@@ -185,8 +219,9 @@ function attemptsLine(result: ShownRun): string {
   return `${result.attempts.length} attempts (${statuses}); shown is ${which}`
 }
 
-/** `340 ms`, `3.2 s`, `4 min 05 s`, `3 h 20 min`, `2 d 04 h`. */
-export function duration(milliseconds: number): string {
+/** `340 ms`, `3.2 s`, `4 min 05 s`, `3 h 20 min`, `2 d 04 h`, `unknown`. */
+export function duration(milliseconds: number | null | undefined): string {
+  if (milliseconds === null || milliseconds === undefined) return 'unknown'
   if (milliseconds < 999.5) return `${Math.round(milliseconds)} ms`
   if (milliseconds < 59_950) return `${(milliseconds / 1000).toFixed(1)} s`
   const seconds = Math.round(milliseconds / 1000)
@@ -200,7 +235,7 @@ function inTwo(amount: number, of: number, large: string, small: string): string
   return `${Math.floor(amount / of)} ${large} ${String(amount % of).padStart(2, '0')} ${small}`
 }
 
-/** The time of a step; empty for one that never started and where it is unknown. */
+/** The time of a step; empty for one that never started or that has no result. */
 export function stepDuration(
   step: Pick<StepResult, 'status' | 'startedAt' | 'durationMs'>,
 ): string {
@@ -210,31 +245,54 @@ export function stepDuration(
     : duration(step.durationMs)
 }
 
-/** From the first begin to the last end in milliseconds; undefined where nothing has started. */
+/**
+ * Returns the time from the first begin to the last end, corrected by clock shifts; undefined if nothing
+ * has started.
+ */
 export function spanOf(steps: readonly StepResult[]): Span | undefined {
-  let start = Number.POSITIVE_INFINITY
-  let end = Number.NEGATIVE_INFINITY
-  for (const step of steps) {
-    if (step.startedAt === null || step.reused) continue
-    start = Math.min(start, startOf(step))
-    end = Math.max(end, endOf(step))
-  }
-  return start > end ? undefined : { start, length: end - start }
+  const timed = steps.filter((step) => step.startedAt !== null && !step.reused)
+  const [first] = timed.toSorted((a, b) => startOf(a) - startOf(b))
+  if (!first) return undefined
+  const start = startOf(first)
+  const end = timed.reduce((latest, step) => Math.max(latest, endOf(step)), start)
+  const isKnown = timed.every((step) => step.durationMs !== null && step.clockShiftMs !== null)
+  return { beganAt: wallStartOf(first), start, length: isKnown ? end - start : undefined }
 }
+
+export const noSpan: Span = { beganAt: 0, start: 0, length: 0 }
 
 export interface Span {
+  /** By the wall clock. */
+  beganAt: number
   start: number
-  length: number
+  /** Milliseconds; undefined if unknown, because the clock was set back. */
+  length: number | undefined
 }
 
-export function timeOf({ attempts }: ShownRun): number {
-  return spanOf(attempts.flatMap(({ steps }) => steps))?.length ?? 0
+/** Returns the duration of a run; undefined if unknown. */
+export function timeOf({ attempts }: ShownRun): number | undefined {
+  const span = spanOf(attempts.flatMap(({ steps, reworks }) => [...voidSteps(reworks), ...steps]))
+  return span ? span.length : 0
+}
+
+/** Returns the place of a step on the time axis, in shares of the span; undefined if unknown. */
+export function placeOf(step: StepResult, span: Span): { left: number; width: number } | undefined {
+  const { startedAt, durationMs, reused } = step
+  const isKnown = startedAt !== null && !reused && durationMs !== null
+  if (!isKnown || span.length === undefined) return undefined
+  const total = Math.max(1, span.length)
+  const share = (milliseconds: number): number => Math.min(1, Math.max(0, milliseconds / total))
+  return { left: share(startOf(step) - span.start), width: share(durationMs) }
+}
+
+function wallStartOf({ startedAt }: StepResult): number {
+  return startedAt === null ? 0 : Date.parse(startedAt)
 }
 
 function startOf(step: StepResult): number {
-  return step.startedAt === null ? 0 : Date.parse(step.startedAt)
+  return wallStartOf(step) - (step.clockShiftMs ?? 0)
 }
 
 function endOf(step: StepResult): number {
-  return startOf(step) + step.durationMs
+  return startOf(step) + (step.durationMs ?? 0)
 }

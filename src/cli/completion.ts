@@ -48,6 +48,7 @@ const places = {
 } as const satisfies Record<Shell, string>
 
 export const command = defineCommand<CompletionResult>()({
+  helpsToRepair: true,
   arguments: {
     '<shell>': 'bash, zsh or fish',
     '[words...]': 'what was typed after skillrail; the script passes it',
@@ -147,12 +148,12 @@ async function argumentsAt(
   const key = keys[given] ?? (last.includes('...') ? last : '')
   switch (key.replaceAll(/[^a-z]/g, '')) {
     case 'skill': {
-      const { listSkills } = await import('#library/commands/list')
+      const { listSkills } = await import('#project/list-skills')
       const { skills } = await listSkills(context, { all: false })
       return skills.map(({ name: word, description }) => ({ word, about: description }))
     }
     case 'run': {
-      const { openProject } = await import('#chain/commands/project')
+      const { openProject } = await import('#project/chains')
       const ids = openProject(context).store.ids()
       return ['latest', ...ids].map((word) => ({ word, about: 'run' }))
     }

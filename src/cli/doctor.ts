@@ -1,22 +1,15 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import {
-  type Check,
-  type CheckContext,
-  type Context,
-  defineCommand,
-  option,
-  type Screen,
-} from '#core/command'
-import { loadConfiguration } from '#core/configuration'
-import { exitCode, messageOf } from '#core/errors'
+import { type Check, type Context, defineCommand, option, type Screen } from '#core/command'
+import { inspectConfiguration } from '#core/configuration'
+import { errorsIn, exitCode, messageOf } from '#core/errors'
 import { stateDirectory, userDirectories } from '#core/runtime'
 import { amount, safeLine } from '#core/text'
-import { type EngineChoice, engineOptions, wantsServer } from '#chain/commands/execute'
+import { type EngineChoice, engineOptions, wantsServer } from '#project/engines'
 import { checkSandbox } from '#exec/check'
 import { checkHooks } from '#hooks/status'
 import { checkLibrary } from '#library/check'
-import { checkSkillLock, checkTrust } from '#trust/check'
+import { checkGuards, checkSkillLock, checkTrust } from '#trust/check'
 import { markOf } from './overview.ts'
 
 interface DoctorResult {
@@ -28,6 +21,7 @@ export const command = defineCommand<DoctorResult>()({
     ...engineOptions,
     probe: option.flag('--probe', 'call the hook of every client as the client would'),
   },
+  helpsToRepair: true,
   details: 'Exits with 1 if a problem prevents skillrail from working.',
   examples: ['doctor'],
   async run(context, values) {
@@ -37,6 +31,7 @@ export const command = defineCommand<DoctorResult>()({
         await checkSandbox(context),
         ...checkLibrary(context),
         ...checkTrust(context),
+        ...checkGuards(context),
         ...checkSkillLock(context),
         ...(await checkHooks(context, values.probe)),
         ...(wantsServer(values) ? await checkServer(context, values) : []),
@@ -52,7 +47,7 @@ export const command = defineCommand<DoctorResult>()({
 })
 
 async function checkServer(context: Context, choice: EngineChoice): Promise<Check[]> {
-  const { checkRestate } = await import('#chain/commands/worker')
+  const { checkRestate } = await import('#project/check-restate')
   return await checkRestate(context, choice)
 }
 
@@ -62,17 +57,17 @@ function checkText({ name, status, found, advice }: Check, width: number, screen
   return `${line}  ${' '.repeat(width)}  ${screen.style('dim', advice)}\n`
 }
 
-function checkMachine(context: CheckContext): Check[] {
-  const { runtime } = context
-  const { sources, diagnostics } = loadConfiguration(runtime)
-  const wrong = diagnostics.filter(({ severity }) => severity !== 'info')
+function checkMachine(context: Context): Check[] {
+  const { runtime, globals } = context
+  const { sources, diagnostics } = inspectConfiguration(runtime, { file: globals.config })
+  const errors = errorsIn(diagnostics)
   return [
     { name: 'node', status: 'ok', found: `${process.version} (${process.execPath})` },
     {
       name: 'configuration',
-      status: wrong.length > 0 ? 'warning' : 'ok',
+      status: errors.length > 0 ? 'problem' : diagnostics.length > 0 ? 'warning' : 'ok',
       found: sources.length > 0 ? sources.join(', ') : 'none: every setting has its default',
-      advice: wrong.length > 0 ? `${amount(wrong.length, 'problem')}, printed above.` : undefined,
+      advice: adviceOn(errors.length, diagnostics.length),
     },
     ...Object.entries(userDirectories(runtime)).map(([kind, path]) =>
       checkWritable(`${kind} directory`, path, `XDG_${kind.toUpperCase()}_HOME`),
@@ -83,6 +78,13 @@ function checkMachine(context: CheckContext): Check[] {
       'SKILLRAIL_STATE_DIRECTORY',
     ),
   ]
+}
+
+function adviceOn(errors: number, all: number): string | undefined {
+  if (errors > 0) {
+    return `${amount(errors, 'error')}, printed above. Until they are fixed, other commands are refused.`
+  }
+  return all > 0 ? `${amount(all, 'problem')}, printed above.` : undefined
 }
 
 function checkWritable(name: string, path: string, variable: string): Check {

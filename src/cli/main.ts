@@ -1,7 +1,7 @@
 import { constants } from 'node:os'
 import { resolve } from 'node:path'
 import { jsonText, nearest, safeText } from '#core/text'
-import { packageVersion, type Runtime, systemRuntime } from '#core/runtime'
+import { packageVersion, systemRuntime } from '#core/runtime'
 import { type Io, processIo } from './terminal.ts'
 import { type CommandEntry, commands, globalOptions, groupSummaries, inFull } from './registry.ts'
 import {
@@ -98,13 +98,13 @@ async function runCommand(entry: CommandEntry, argv: readonly string[], io: Io):
     return exitCode.done
   }
   const { values, globals } = line
-  const start = systemRuntime(io.runtime)
-  const runtime = { ...start, cwd: workingDirectory(start, globals.directory) }
+  const cwd = workingDirectory(io.runtime?.cwd ?? process.cwd(), globals.directory)
+  const runtime = systemRuntime({ ...io.runtime, cwd })
   const { perform } = await import('./perform.ts')
   return await interruptible((signal) => perform({ command, values, globals, runtime, signal, io }))
 }
 
-function workingDirectory({ cwd }: Runtime, directory: string | undefined): string {
+function workingDirectory(cwd: string, directory: string | undefined): string {
   if (directory === undefined) return cwd
   try {
     process.chdir(resolve(cwd, directory))

@@ -1,6 +1,7 @@
 import { type Check, defineCommand, type Screen } from '#core/command'
-import { exitCode } from '#core/errors'
-import { cell, type Lines, linesText, safeLine } from '#core/text'
+import { inspectConfiguration } from '#core/configuration'
+import { type Diagnostic, errorsIn, exitCode } from '#core/errors'
+import { amount, cell, type Lines, linesText, safeLine } from '#core/text'
 import {
   type Overview,
   type OverviewEntry,
@@ -9,28 +10,36 @@ import {
 } from '#view/overview'
 
 interface OverviewResult extends Overview {
+  /** Errors of the settings: until they are fixed, most commands are refused. */
+  settingsErrors: readonly Diagnostic[]
   /** For a project without skills. */
   next: readonly { command: string; purpose: string }[]
 }
 
 export const command = defineCommand<OverviewResult>()({
+  helpsToRepair: true,
   options: {},
   details: `Shows skills, clients, runs and MCP servers of this project, and for each problem the command that fixes
 it. Ends with 1 if anything is invalid or failed.`,
   examples: ['overview --json'],
   async run(context) {
     const overview = await projectOverview(context)
+    const { runtime, globals } = context
+    const { diagnostics } = inspectConfiguration(runtime, { file: globals.config })
     const isEmpty = overview.parts.some(({ name, total }) => name === 'skills' && total === 0)
-    return { ...overview, next: isEmpty ? nextSteps : [] }
+    const settingsErrors = errorsIn(diagnostics)
+    return { ...overview, settingsErrors, next: isEmpty ? nextSteps : [] }
   },
-  exitCode: ({ parts }) =>
+  exitCode: ({ parts, settingsErrors }) =>
+    settingsErrors.length > 0 ||
     parts.some(({ entries }) => entries.some(({ status }) => status === 'problem'))
       ? exitCode.failed
       : exitCode.done,
-  render({ workspace, parts, next }, screen) {
+  render({ workspace, parts, next, settingsErrors }, screen) {
     const steps = screen.table(next.map(({ command: line, purpose }) => [`  ${line}`, purpose]))
     return linesText([
       screen.style('bold', safeLine(workspace)),
+      ...settingsLines(settingsErrors, screen),
       ...parts.filter(({ total }) => total > 0).flatMap((part) => partLines(part, screen)),
       next.length > 0 && `\nThere are no skills here. Next steps:\n${steps.trimEnd()}`,
     ])
@@ -42,6 +51,17 @@ const nextSteps: OverviewResult['next'] = [
   { command: 'skillrail new my-skill', purpose: 'create a skill in .agents/skills' },
   { command: 'skillrail hooks install', purpose: 'let skills add context to prompts' },
 ]
+
+function settingsLines(errors: readonly Diagnostic[], screen: Screen): Lines {
+  if (errors.length === 0) return []
+  const text = `${amount(errors.length, 'error')}; most commands are refused until they are fixed`
+  return [
+    '',
+    `settings ${text}`,
+    `  ${markOf('problem', screen)} ${safeLine(errors[0]?.path ?? '')}`,
+    `      ${screen.style('cyan', 'skillrail doctor')}`,
+  ]
+}
 
 /** More entries are for the command of the part. */
 const mostEntries = 5

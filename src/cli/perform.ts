@@ -1,22 +1,17 @@
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import {
   type AnyCommand,
   type Context,
   type Note,
   type OptionSpecs,
+  type QuestionToUser,
   type Screen,
   Serving,
   type Values,
 } from '#core/command'
-import {
-  type Diagnostic,
-  errorsIn,
-  exitCode,
-  type ExitCode,
-  UsageError,
-  wrongUse,
-} from '#core/errors'
-import { loadConfiguration } from '#core/configuration'
+import { exitCode, type ExitCode, UsageError, wrongUse } from '#core/errors'
+import { inspectConfiguration, loadConfiguration, settingsOfCall } from '#core/configuration'
 import type { Runtime } from '#core/runtime'
 import type { GlobalValues } from './command-line.ts'
 import { openReports } from './reports.ts'
@@ -35,8 +30,9 @@ interface Call {
 export async function perform(call: Call): Promise<ExitCode> {
   const { command, values, globals, runtime, io } = call
   const { config, quiet, verbose } = globals
-  const { settings, diagnostics } = loadConfiguration(runtime, { file: config })
-  if (config !== undefined) refuseBroken(config, resolve(runtime.cwd, config), diagnostics)
+  if (config !== undefined) requireFile(config, resolve(runtime.cwd, config))
+  const read = command.helpsToRepair === true ? inspectConfiguration : loadConfiguration
+  const { settings, diagnostics } = settingsOfCall(runtime, globals, read)
   // Not all of `io`: looking at its other streams opens them.
   const { stdout, stderr } = io
   const output = createOutput({ stdout, stderr, env: runtime.env, quiet, verbose })
@@ -61,10 +57,9 @@ export async function perform(call: Call): Promise<ExitCode> {
     reports.onEvent(event)
     shown.onEvent(event)
   }
-  const isTrusted = globals.trustWorkspace || settings.workspaceTrust === 'trusted'
   const context = contextFor({
     ...call,
-    settings: isTrusted ? { ...settings, workspaceTrust: 'trusted' } : settings,
+    settings,
     output,
     screen,
     emit,
@@ -96,12 +91,11 @@ export async function perform(call: Call): Promise<ExitCode> {
   return command.exitCode?.(result) ?? exitCode.done
 }
 
-/** A mistake in the named file would silently drop a limit, so the file counts as a whole. */
-function refuseBroken(name: string, path: string, diagnostics: readonly Diagnostic[]): void {
-  const wrong = errorsIn(diagnostics).filter((found) => found.path === path)
-  if (wrong.length === 0) return
-  const message = `--config ${name} cannot be used`
-  throw new UsageError({ code: 'configuration-unusable', message, diagnostics: wrong })
+/** A named file that does not exist is a mistake in the command line, whatever the command. */
+function requireFile(name: string, path: string): void {
+  if (existsSync(path)) return
+  const message = `--config ${name}: there is no such file`
+  throw new UsageError({ code: 'configuration-missing', message })
 }
 
 /** `text`, `json` or one of the command's own formats. */
@@ -134,7 +128,7 @@ interface Surroundings extends Call {
 }
 
 function contextFor(call: Surroundings): Context<unknown> {
-  const { runtime, settings, signal, globals, io, output, screen, emit, setOff } = call
+  const { runtime, settings, signal, globals, io, output, emit, setOff } = call
   return {
     runtime,
     settings,
@@ -153,16 +147,49 @@ function contextFor(call: Surroundings): Context<unknown> {
       setOff()
       output[level](text)
     },
-    async ask({ text, about, otherwise }, withdraw) {
-      if (!io.terminal) throw otherwise()
+    ask: questionsAt(call),
+    stdin: () => readStandardInput(io),
+  }
+}
+
+/** Asks one question at a time, on a terminal that nothing else writes to meanwhile. */
+function questionsAt({ io, output, screen, signal }: Surroundings): Context['ask'] {
+  let previous: Promise<unknown> = Promise.resolve()
+
+  const askNow = async (
+    { text, about, otherwise }: QuestionToUser,
+    withdraw: AbortSignal | undefined,
+  ): Promise<string> => {
+    withdraw?.throwIfAborted()
+    if (!io.terminal) throw otherwise()
+    output.live('')
+    output.openQuestion()
+    try {
       if (about) io.stderr.write(about(screen))
       const answer = await ask(io, text, signal, withdraw)
       withdraw?.throwIfAborted()
       if (answer === undefined) throw otherwise()
       return answer
-    },
-    stdin: () => readStandardInput(io),
+    } finally {
+      output.closeQuestion()
+    }
   }
+
+  return async (question, withdraw) => {
+    const turn = previous
+    const answer = turn.then(() => askNow(question, withdraw))
+    previous = answer.catch(() => undefined)
+    return await (withdraw ? Promise.race([answer, abortOf(withdraw)]) : answer)
+  }
+}
+
+/** Rejects with the reason when the signal aborts. */
+function abortOf(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const abort = (): void => reject(signal.reason)
+    if (signal.aborted) abort()
+    else signal.addEventListener('abort', abort, { once: true })
+  })
 }
 
 function showEvents(command: AnyCommand, screen: Screen, output: Output, silent: boolean) {

@@ -8,45 +8,44 @@ export interface CommandEntry {
   load: () => Promise<AnyCommand>
 }
 
-const run = () => import('#chain/commands/run')
-const runs = () => import('#chain/commands/runs')
-const continuing = () => import('#chain/commands/continue')
-const worker = () => import('#chain/commands/worker')
-const stepper = () => import('#chain/commands/stepper')
-const agent = () => import('#agent/commands/agent')
-const delegate = () => import('#agent/commands/delegate')
-const agents = () => import('#agent/commands/agents')
-const servers = () => import('#tools/commands/servers')
-const serve = () => import('#tools/commands/serve')
-const auth = () => import('#tools/commands/auth')
-const refresh = () => import('#tools/commands/refresh')
-const list = () => import('#tools/commands/list')
-const workflowList = () => import('#tools/commands/workflow-list')
-const workflowChange = () => import('#tools/commands/workflow-change')
-const sessions = () => import('#tools/commands/sessions')
-const route = () => import('#tools/commands/route')
-const learned = () => import('#tools/commands/learned')
-const toolsDo = () => import('#tools/commands/do')
-const call = () => import('#tools/commands/call')
-const steps = () => import('#tools/commands/steps')
+const run = () => import('#commands/chain/run')
+const runs = () => import('#commands/chain/runs')
+const continuing = () => import('#commands/chain/continue')
+const worker = () => import('#commands/chain/worker')
+const stepper = () => import('#commands/chain/stepper')
+const agent = () => import('#commands/agent/agent')
+const delegate = () => import('#commands/agent/delegate')
+const agents = () => import('#commands/agent/agents')
+const servers = () => import('#commands/tools/servers')
+const serve = () => import('#commands/tools/serve')
+const auth = () => import('#commands/tools/auth')
+const refresh = () => import('#commands/tools/refresh')
+const list = () => import('#commands/tools/list')
+const workflowList = () => import('#commands/tools/workflow-list')
+const workflowChange = () => import('#commands/tools/workflow-change')
+const sessions = () => import('#commands/tools/sessions')
+const route = () => import('#commands/tools/route')
+const toolsDo = () => import('#commands/tools/do')
+const call = () => import('#commands/tools/call')
+const steps = () => import('#commands/tools/steps')
 const mcpServe = () => import('#mcp/command')
-const libraryList = () => import('#library/commands/list')
-const libraryShow = () => import('#library/commands/show')
-const prompt = () => import('#library/commands/prompt')
-const newSkill = () => import('#skill/commands/new')
-const validate = () => import('#skill/commands/validate')
-const audit = () => import('#audit/commands/audit')
-const schema = () => import('#skill/commands/schema')
-const match = () => import('#trigger/commands/match')
-const triggersList = () => import('#trigger/commands/triggers-list')
-const triggersCheck = () => import('#trigger/commands/triggers-check')
-const triggersSuggest = () => import('#trigger/commands/triggers-suggest')
-const triggersExport = () => import('#trigger/commands/triggers-export')
-const indexFile = () => import('#library/commands/index-file')
-const pluginPack = () => import('#hooks/commands/plugin-pack')
-const hooks = () => import('#hooks/commands/hooks')
-const hook = () => import('#hooks/commands/hook')
-const trust = () => import('#trust/commands/trust')
+const libraryList = () => import('#commands/library/list')
+const libraryShow = () => import('#commands/library/show')
+const prompt = () => import('#commands/library/prompt')
+const newSkill = () => import('#commands/skill/new')
+const validate = () => import('#commands/skill/validate')
+const audit = () => import('#commands/audit/audit')
+const schema = () => import('#commands/skill/schema')
+const match = () => import('#commands/trigger/match')
+const triggersList = () => import('#commands/trigger/triggers-list')
+const triggersCheck = () => import('#commands/trigger/triggers-check')
+const triggersSuggest = () => import('#commands/trigger/triggers-suggest')
+const triggersExport = () => import('#commands/trigger/triggers-export')
+const indexFile = () => import('#commands/library/index-file')
+const pluginPack = () => import('#commands/hooks/plugin-pack')
+const hooks = () => import('#commands/hooks/hooks')
+const hook = () => import('#commands/hooks/hook')
+const trust = () => import('#commands/trust/trust')
 const view = () => import('#view/command')
 const doctor = () => import('./doctor.ts')
 const overview = () => import('./overview.ts')
@@ -110,8 +109,12 @@ const groups: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
     'tools show': one('Show one tool: parameters, hints, workflows', list, 'show'),
     'tools search': one('Search tools by keywords', list, 'search'),
     'workflow list': one('List the workflows and the tools that they guard', workflowList, 'list'),
-    'workflow add': one('Add a workflow, from a template or from options', workflowChange, 'add'),
-    'workflow edit': one('Change a workflow', workflowChange, 'edit'),
+    'workflow add': one(
+      'Add a workflow, from a template, a file or an editor',
+      workflowChange,
+      'add',
+    ),
+    'workflow edit': one('Change a workflow in an editor', workflowChange, 'edit'),
     'workflow enable': one('Enable a workflow', workflowChange, 'enable'),
     'workflow disable': one('Disable a workflow', workflowChange, 'disable'),
     'workflow remove': one('Delete a workflow', workflowChange, 'remove'),
@@ -129,10 +132,6 @@ const groups: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
     'session clear': one('Clear a session, so that prerequisites run again', sessions, 'clear'),
     'session list': one('List the sessions of this project', sessions, 'list'),
     'tools route': of('Show which tool a request selects, and why', route),
-    'tools learn add': one('Add a learned request for a tool', learned, 'add'),
-    'tools learn list': one('List the learned requests of this project', learned, 'list'),
-    'tools learn remove': one('Remove a learned request, or all of a tool', learned, 'remove'),
-    'tools learn clear': one('Remove all learned requests of this project', learned, 'clear'),
     'tools do': of('Find the right tool for a request, and call it', toolsDo),
     'tools call': of('Call one tool, after its workflow prerequisites', call),
     'tools batch': one('Call up to ten tools in order', steps, 'batch'),

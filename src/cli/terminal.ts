@@ -84,7 +84,32 @@ export async function ask(
   }
 }
 
-export type Output = ReturnType<typeof createOutput>
+export interface Output {
+  isTerminal: boolean
+  /** Whether stdout and stderr are terminals, so that a line may be redrawn; never in CI. */
+  isLive: boolean
+  width: number
+  style: Screen['style']
+  table: Screen['table']
+  /** Writes text to stdout unchanged. */
+  raw(text: string, isCommands?: boolean): void
+  note(text: string): void
+  /** Writes a note whose styled parts the caller has made safe. */
+  styled(text: string): void
+  /** Writes text to stderr, with `--quiet` too. */
+  failure(text: string): void
+  /** Writes text to stderr with `--verbose` only. */
+  detail(text: string): void
+  /** Redraws the last line of stderr, as much of it as fits; does nothing where that is not possible. */
+  live(text: string): void
+  /**
+   * Keeps everything off the terminal until `closeQuestion`, so that nothing overwrites a question.
+   * Text is written afterwards; a redrawn line is dropped.
+   */
+  openQuestion(): void
+  closeQuestion(): void
+  diagnostics(diagnostics: readonly Diagnostic[]): void
+}
 
 export function createOutput({
   stdout,
@@ -92,47 +117,59 @@ export function createOutput({
   env,
   quiet,
   verbose,
-}: Pick<Io, 'stdout' | 'stderr'> & Pick<Runtime, 'env'> & Pick<Screen, 'quiet' | 'verbose'>) {
+}: Pick<Io, 'stdout' | 'stderr'> &
+  Pick<Runtime, 'env'> &
+  Pick<Screen, 'quiet' | 'verbose'>): Output {
   const isTerminal = stdout.isTerminal && env['TERM'] !== 'dumb'
   const colours = env['FORCE_COLOR'] ? isSet(env['FORCE_COLOR']) : isTerminal && !env['NO_COLOR']
   const redraws = stderr.isTerminal && !quiet && !isSet(env['CI'])
   const wanted = Number(env['COLUMNS'])
-  const width = wanted > 0 ? wanted : (stdout.columns ?? 100) || 100
+  const columnsOfTerminal = stdout.columns || stderr.columns || 100
+  // A program that reads the output wants all of it.
+  const width = wanted > 0 ? wanted : stdout.isTerminal ? columnsOfTerminal : Infinity
+  const liveWidth = wanted > 0 ? wanted : columnsOfTerminal
   const style: Screen['style'] = (format, text) =>
     colours ? styleText(format, text, { validateStream: false }) : text
-  const failure = (text: string) => stderr.write(`${safeText(text)}\n`)
+  let waiting: (() => void)[] | undefined
+  const write = (sink: Sink, text: string, isCommands?: boolean): void => {
+    if (waiting && sink.isTerminal) waiting.push(() => sink.write(text, isCommands))
+    else sink.write(text, isCommands)
+  }
+  const failure = (text: string) => write(stderr, `${safeText(text)}\n`)
   return {
     isTerminal,
-    /** Whether stdout and stderr are terminals, so that a line may be redrawn; never in CI. */
     isLive: isTerminal && redraws,
     width,
     style,
     table: alignColumns,
-    /** Writes to stdout as it is. */
-    raw: (text: string, isCommands?: boolean) => stdout.write(text, isCommands),
+    raw: (text: string, isCommands?: boolean) => write(stdout, text, isCommands),
     note(text: string): void {
       if (!quiet) failure(text)
     },
-    /** A note whose styled parts were made safe by the caller. */
     styled(text: string): void {
       if (quiet) return
       const keepsStyles = stderr.isTerminal || isSet(env['FORCE_COLOR'])
-      stderr.write(`${keepsStyles ? text : stripVTControlCharacters(text)}\n`)
+      write(stderr, `${keepsStyles ? text : stripVTControlCharacters(text)}\n`)
     },
-    /** Printed with `--quiet` too. */
     failure,
-    /** Printed with `--verbose` only. */
     detail(text: string): void {
       if (verbose) failure(text)
     },
-    /** Redraws the last line of stderr, as much of it as fits; does nothing where that is not possible. */
     live(text: string): void {
-      if (redraws) stderr.write(`\r\u001b[2K${cutToColumns(text, width - 1)}`)
+      if (redraws && !waiting) stderr.write(`\r\u001b[2K${cutToColumns(text, liveWidth - 1)}`)
+    },
+    openQuestion(): void {
+      waiting ??= []
+    },
+    closeQuestion(): void {
+      const writes = waiting ?? []
+      waiting = undefined
+      for (const writeNow of writes) writeNow()
     },
     diagnostics(diagnostics: readonly Diagnostic[]): void {
       for (const diagnostic of diagnostics) {
         const silent = quiet && diagnostic.severity !== 'error'
-        if (!silent) stderr.write(`${diagnosticText(diagnostic, style)}\n`)
+        if (!silent) write(stderr, `${diagnosticText(diagnostic, style)}\n`)
       }
     },
   }

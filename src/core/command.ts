@@ -5,47 +5,51 @@ import type { Runtime } from './runtime.ts'
 import type { Settings } from './settings.ts'
 
 /**
- * One command: `run` computes a Result, `render` turns it into text. The command line prints either the
- * rendering or, with `--json`, the Result itself, so a Result is plain JSON and `render` uses nothing else.
+ * One command: `run` computes a Result, `render` turns it into text. The command line prints the rendering
+ * or, with `--json`, the Result itself. So a Result is plain JSON, and `render` uses nothing else.
  * `E` is the type of the events that `run` emits while it works.
  */
 export interface Command<R, O extends OptionSpecs, E = never> {
-  /** Positional arguments as the usage line shows them, with their help: `{ '[path...]': 'skills' }`. */
+  /** Positional arguments in the form of the usage line, with their help: `{ '[path...]': 'skills' }`. */
   arguments?: Readonly<Record<string, string>>
   options: O
   /** Command lines without the leading `skillrail`. */
   examples: readonly string[]
   /** Paragraphs of the help page between the options and the examples. */
   details?: string
-  /** Returns undefined only where the protocol that `protocol` announces has already said everything. */
+  /** Returns undefined only if the protocol of `protocol` has already sent everything. */
   run(context: Context<E>, values: Values<O>): Promise<R | Serving<R> | undefined>
-  /** The exact text for stdout; empty for nothing. */
+  /** Returns the exact text for stdout; empty for nothing. */
   render(result: R, screen: Screen): string
-  /** What is printed on stderr beside the rendering, and not with `--json`, which has it as data. */
+  /** Returns notes for stderr. With `--json` they are not printed, because the Result has them as data. */
   notes?(result: R, screen: Screen): Notes
   exitCode?(result: R): ExitCode
   /** Further forms of the Result, for an option `format` (choice) or `report` (list of FORMAT[=FILE]). */
   formats?: Readonly<Record<string, Format<R>>>
-  /** The format that consists of commands for a GitHub runner; anywhere else they are broken up. */
+  /** The format that consists of commands for a GitHub runner; every other output escapes such commands. */
   commandFormat?: string
   /** Whether a report `github` without a file goes into the job summary of GitHub Actions. */
   jobSummary?: boolean
   /** Shows events while the command works. Not used with `--json` or `--quiet`, except for `stdout`. */
   progress?(screen: Screen): Progress<E>
-  /** Whether this call of the command owns stdin and stdout, as an MCP server over pipes does. */
+  /** Whether this call uses stdin and stdout itself, like an MCP server over pipes. */
   protocol?(values: Values<O>): boolean
-  /** What to do instead of `--json`, where a protocol leaves no room for a Result. */
+  /** A hint what to use instead of `--json`, if a protocol uses stdout. */
   withoutJson?: string
+  /**
+   * Runs even if the settings have errors, and reports them. Only for commands that help to repair settings
+   * and do nothing that a setting restricts: every other command is refused.
+   */
+  helpsToRepair?: true
 }
 
-/** Declared as a method so that commands of all Results fit into one registry. */
+/** Declared as a method, so that one registry can contain commands with different Results. */
 type Format<R> = { format(result: R): string }['format']
 
 export interface Progress<E> {
   /**
-   * `line` goes to stderr as a line of its own, `diagnostics` too, without `--json`. `stdout` is
-   * printed at once: the beginning of the final rendering, of which only the rest is printed at the
-   * end.
+   * Without `--json`, `line` and `diagnostics` go to stderr, each on a separate line. `stdout` is the
+   * beginning of the final rendering, printed at once; only the rest is printed at the end.
    */
   event(event: E):
     | {
@@ -63,10 +67,10 @@ export interface Progress<E> {
 /** A note or a diagnostic. `detail` is printed with `--verbose` only, `failure` also with `--quiet`. */
 export type Note = string | Diagnostic | { detail: string } | { failure: string }
 
-/** In the order of printing; what is not there says nothing. */
+/** In the order of printing; `false` and undefined print nothing. */
 export type Notes = readonly (Note | false | undefined | readonly Note[])[]
 
-/** A Result that is printed at once while the command continues until `ended`. */
+/** A Result that is printed at once, while the command continues until `ended`. */
 export class Serving<R> {
   readonly result: R
   readonly ended: Promise<ExitCode>
@@ -83,7 +87,7 @@ export interface Context<E = never> {
   settings: Settings
   /** Aborted by Ctrl-C, TERM and a closed terminal. */
   signal: AbortSignal
-  /** Global options that hold for this call alone, to be repeated in command lines that are shown. */
+  /** Global options of this call, which printed command lines repeat. */
   globals: RepeatableGlobals
   /** Whether a question can be asked: stdin and stderr are a terminal. */
   interactive: boolean
@@ -93,14 +97,14 @@ export interface Context<E = never> {
   note(text: string, level?: 'note' | 'detail' | 'failure'): void
   emit(event: E): void
   /**
-   * Asks on stderr and resolves with the line that was typed.
-   * @throws what `otherwise` returns where no user can be asked, and after Ctrl-D
+   * Asks on stderr and resolves with the user's line.
+   * @throws the result of `otherwise` if no user can be asked, and after Ctrl-D
    * @throws the reason of `withdraw` when that signal aborts
    */
   ask(question: QuestionToUser, withdraw?: AbortSignal): Promise<string>
   /** Standard input as UTF-8 text, read to its end when called. */
   stdin(): Promise<string>
-  /** Only where {@link Command.protocol} says so. */
+  /** Only if {@link Command.protocol} returns true. */
   streams?: { stdin: Readable & { isTTY?: boolean }; stdout: Writable } | undefined
 }
 
@@ -109,7 +113,7 @@ export interface Check {
   name: string
   status: 'ok' | 'information' | 'warning' | 'problem'
   found: string
-  /** What to do about it, where there is something. */
+  /** How to fix it, if possible. */
   advice?: string | undefined
 }
 
@@ -131,11 +135,11 @@ export interface RepeatableGlobals {
 
 export interface Screen {
   isTerminal: boolean
-  /** Columns; 100 without a terminal. */
+  /** Columns; `Infinity` without a terminal, so that nothing is cut. */
   width: number
   quiet: boolean
   verbose: boolean
-  /** Whether a report or the events own stdout, so that no rendering is printed there. */
+  /** Whether stdout is used for a report or for events, so that no rendering is printed. */
   stdoutTaken: boolean
   /** The text in a style of `util.styleText`; plain without a terminal or with NO_COLOR. */
   style(format: Parameters<typeof styleText>[0], text: string): string
@@ -145,11 +149,11 @@ export interface Screen {
 
 /**
  * An option. `flags` is written as commander wants it: `-f, --force`, `--port <port>`, `--no-skills`.
- * The value is `undefined` where the option was not given and has no default, `false` for a flag.
+ * Without the option and a default, the value is `undefined`, or `false` for a flag.
  */
 export type OptionSpec =
   | { kind: 'flag'; flags: string; help: string }
-  /** `--pin` with its opposite `--no-pin`, whose help is `negated`; undefined where neither is given. */
+  /** `--pin` with its opposite `--no-pin`, whose help is `negated`; undefined without both. */
   | { kind: 'switch'; flags: string; help: string; negated: string }
   | { kind: 'text'; flags: string; help: string; default?: string; required?: true }
   | { kind: 'list'; flags: string; help: string }
@@ -176,7 +180,7 @@ function ofKind<const K extends OptionSpec['kind']>(kind: K) {
   }
 }
 
-/** Makes a specification: `option.flag('--yes', 'do not ask')`; `more`: what its kind has besides. */
+/** Creates a specification: `option.flag('--yes', 'do not ask')`; `more`: the kind's other fields. */
 export const option = {
   flag: ofKind('flag'),
   switch: ofKind('switch'),
@@ -193,7 +197,7 @@ export type OptionValue = boolean | number | string | readonly string[] | undefi
 
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>
 
-/** The values of each kind; `undefined` besides, unless an option is {@link NeverMissing}. */
+/** The value of each kind; also `undefined`, unless an option is {@link NeverMissing}. */
 interface ValueOf {
   flag: boolean
   switch: boolean
@@ -208,12 +212,12 @@ interface ValueOf {
 
 type NeverMissing = { kind: 'flag' | 'list' } | { default: unknown } | { required: true }
 
-type Given<S extends OptionSpec> =
+type OptionResult<S extends OptionSpec> =
   | (S extends { kind: 'choice'; choices: readonly (infer C)[] } ? C : ValueOf[S['kind']])
   | (S extends NeverMissing ? never : undefined)
 
 /** The values of the options and, as `arguments`, the positional arguments. */
-export type Values<O extends OptionSpecs> = { readonly [K in keyof O]: Given<O[K]> } & {
+export type Values<O extends OptionSpecs> = { readonly [K in keyof O]: OptionResult<O[K]> } & {
   readonly arguments: readonly string[]
 }
 

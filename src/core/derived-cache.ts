@@ -5,15 +5,15 @@ import { packageVersion, type Runtime, userDirectories } from './runtime.ts'
 import { writeFileAtomicSync } from './write-files.ts'
 
 /**
- * Caches of data that can be derived again from files. A cache holds JSON rows, each with the path,
- * size and modification time of the file it was read from; whoever reads it compares them with the
- * disk. Every cache can be deleted at any time.
+ * Caches of data that can be derived from files again. A cache contains JSON rows, each with the path, size
+ * and modification time of its source file. A reader compares them with the disk. Every cache can be
+ * deleted at any time.
  */
 
-/** The cache file in the user's cache directory for `subject`, such as the path of a folder. */
+/** Returns the file in the user's cache directory for `subject`, such as the path of a folder. */
 export function cachePath(
-  runtime: Pick<Runtime, 'env' | 'home'>,
-  kind: 'library' | 'hooks' | 'tools' | 'embeddings',
+  runtime: Pick<Runtime, 'cwd' | 'env' | 'home'>,
+  kind: 'library' | 'hooks' | 'tools',
   subject: string,
 ): string {
   const name = hexDigest(subject, 32)
@@ -21,9 +21,9 @@ export function cachePath(
 }
 
 /**
- * Returns what {@link writeCache} wrote, or `absent` where the file is missing, damaged, or written
- * for another `version` or by another version of Skillrail. The checksum guarantees that the data is
- * what was written, so that nobody has to check its shape.
+ * Returns the data from {@link writeCache}, or `absent` if the file is missing, damaged, for another
+ * `version` or from another version of Skillrail. The checksum guarantees that the data is unchanged, so
+ * no reader has to check its shape.
  */
 export function readCache<Data>(path: string, version: string, absent: Data): Data {
   try {
@@ -45,7 +45,7 @@ export function writeCache(path: string, version: string, data: unknown): void {
   try {
     writeFileAtomicSync(path, `${headOf(version, body)}\n${body.toString('utf8')}`, { mode: 0o600 })
   } catch {
-    // Read-only or full: the next process derives the data again.
+    // A read-only or full disk: the next process derives the data again.
   }
 }
 

@@ -17,7 +17,7 @@ export type ExitCode = (typeof exitCode)[keyof typeof exitCode]
 export interface SkillrailErrorFacts {
   /** Stable, kebab-case. */
   code: string
-  /** A sentence: what was wrong, where, what is allowed. */
+  /** A sentence: what is wrong, where, and what is allowed. */
   message: string
   /** What to do, often a command. */
   hint?: string | undefined
@@ -25,7 +25,7 @@ export interface SkillrailErrorFacts {
   cause?: unknown
 }
 
-/** Base of every error that Skillrail throws. `exitCode` is what the command line ends with. */
+/** Base of every error that Skillrail throws. `exitCode` is the exit code of the command line. */
 export class SkillrailError extends Error {
   readonly code: string
   readonly hint: string | undefined
@@ -45,14 +45,14 @@ export class UsageError extends SkillrailError {
   override readonly exitCode: ExitCode = exitCode.usage
 }
 
-/** A file of ours is broken, of a newer version, or could not be read or written. */
+/** A file of Skillrail is damaged, has a newer version, or could not be read or written. */
 export class StateFileError extends SkillrailError {}
 
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** The `code` of a Node system error (`ENOENT`), or undefined. */
+/** Returns the `code` of a Node system error (`ENOENT`), or undefined. */
 export function systemCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined
   return typeof error.code === 'string' ? error.code : undefined
@@ -62,24 +62,24 @@ export function wrongUse(message: string, hint?: string, cause?: unknown): Usage
   return new UsageError({ code: 'wrong-use', message, hint, cause })
 }
 
-/** The error for two options of one call of which only one can be meant. */
+/** Returns the error for two options that exclude each other. */
 export function contradiction(one: string, other: string, hint: string): UsageError {
   return wrongUse(`${one} and ${other} cannot be used together`, hint)
 }
 
-/** The error for an option that says something about what nothing asks for. */
+/** Returns the error for an option that has no effect without another one. */
 export function pointless(option: string, needed: string, hint: string): UsageError {
   return wrongUse(`${option} requires ${needed}`, hint)
 }
 
-/** Why PATH cannot be read, as the end of a sentence; undefined where nothing is there. */
+/** Returns why a path cannot be read, as the end of a sentence; undefined if it does not exist. */
 export function lookProblem(error: unknown): string | undefined {
   const code = systemCode(error)
   if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
   return systemReason(code) ?? messageOf(error)
 }
 
-/** Why a call to the system failed, for a sentence of the form "PATH cannot be written: …". */
+/** Returns why a system call failed, as the end of "PATH cannot be written: …". */
 export function reasonOf(error: unknown): string {
   return systemReason(systemCode(error)) ?? messageOf(error)
 }
@@ -124,10 +124,10 @@ const systemErrors: Readonly<Record<string, readonly [reason: string, hint?: str
 export type Severity = 'error' | 'warning' | 'info'
 
 /**
- * One finding about a file or a setting. Readers of files return these instead of throwing.
+ * One problem or hint about a file or a setting. Readers of files return diagnostics instead of throwing.
  *
  * `code` is stable and kebab-case; `line` and `column` count from 1; `source` cites the section of
- * the specification or the platform document that the rule comes from.
+ * the specification or platform document with the rule.
  */
 export interface Diagnostic {
   code: string
@@ -145,7 +145,7 @@ export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
   return errorsIn(diagnostics).length > 0
 }
 
-/** The exit code of a Result that is bad where a diagnostic is an error. */
+/** Returns the exit code of a Result: `failed` if a diagnostic is an error. */
 export function codeOfErrors(result: { diagnostics: readonly Diagnostic[] }): ExitCode {
   return hasErrors(result.diagnostics) ? exitCode.failed : exitCode.done
 }
@@ -154,7 +154,7 @@ export function errorsIn(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   return diagnostics.filter(({ severity }) => severity === 'error')
 }
 
-/** `path:line:column: severity: message [code]` and the hint on a line of its own. */
+/** Returns `path:line:column: severity: message [code]`, with the hint on a separate line. */
 export function diagnosticText(
   diagnostic: Diagnostic,
   style: (format: 'red' | 'yellow' | 'cyan' | 'dim', text: string) => string,
@@ -169,7 +169,7 @@ export function diagnosticText(
 }
 
 export type ValidationSummary = Record<
-  'checked' | 'valid' | 'invalid' | 'errors' | 'warnings',
+  'checked' | 'valid' | 'invalid' | 'errors' | 'warnings' | 'infos',
   number
 >
 
@@ -178,20 +178,22 @@ export function summaryOf(
 ): ValidationSummary {
   const checked = verdicts.length
   const valid = verdicts.filter((verdict) => verdict.valid).length
-  const found = verdicts.flatMap(({ diagnostics }) => diagnostics)
-  const count = (wanted: Severity) => found.filter(({ severity }) => severity === wanted).length
-  const [errors, warnings] = [count('error'), count('warning')]
-  return { checked, valid, invalid: checked - valid, errors, warnings }
+  const all = verdicts.flatMap(({ diagnostics }) => diagnostics)
+  const count = (wanted: Severity) => all.filter(({ severity }) => severity === wanted).length
+  const counts = { errors: count('error'), warnings: count('warning'), infos: count('info') }
+  return { checked, valid, invalid: checked - valid, ...counts }
 }
 
 export function summaryLine(
   subject: string,
-  { checked, invalid, errors, warnings }: ValidationSummary,
+  { checked, invalid, errors, warnings, infos }: ValidationSummary,
   style: (format: 'green' | 'red', text: string) => string,
 ): string {
   const good = style('green', checked === 1 ? 'valid' : 'all valid')
   const verdict = invalid === 0 ? good : style('red', `${invalid} invalid`)
-  return `${subject} checked, ${verdict}: ${amount(errors, 'error')}, ${amount(warnings, 'warning')}`
+  const counts = [amount(errors, 'error'), amount(warnings, 'warning')]
+  if (infos > 0) counts.push(amount(infos, 'info'))
+  return `${subject} checked, ${verdict}: ${counts.join(', ')}`
 }
 
 /** Total order for output: path, line, column, code, all by code point. */
@@ -221,7 +223,7 @@ export function byText<Key extends string>(key: Key) {
     compareText(a[key], b[key])
 }
 
-/** Surrogates stand for code points above U+FFFF, so they come after U+E000 to U+FFFF. */
+/** Surrogates encode code points above U+FFFF, so they come after U+E000 to U+FFFF. */
 function codePointRank(unit: number): number {
   if (unit < 0xd800) return unit
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800

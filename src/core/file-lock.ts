@@ -1,56 +1,131 @@
-import { linkSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname } from 'node:path'
 import { hexDigest, isObject, parseJson } from './json.ts'
+import { processStat } from './process-stat.ts'
 import { reasonOf, StateFileError, systemCode } from './errors.ts'
 import { readRegularFile } from './read-files.ts'
-import { randomText } from './runtime.ts'
+import { uniqueText } from './runtime.ts'
 import { makePrivateDirectory, removeIfThere } from './write-files.ts'
 
-export type LockAttempt = { ok: true; release(): void } | { ok: false; holder: ProcessIdentity }
+export type LockAttempt = { ok: true; release(): void } | { ok: false; holder: Holder }
 
 /**
- * Takes the lock beside a file (`PATH.lock`) or names who holds it. The lock of a dead process is
- * taken over. Throws {@link StateFileError} `lock-foreign` for a lock file that something else
- * made, and `lock-disk-full` or `lock-unwritable` where it cannot be made.
+ * How often a process writes its lock file again. A process on another machine or in another container
+ * cannot be inspected, so another process takes over the lock after {@link takeOverMs} without a write.
+ */
+const refreshMs = 5000
+export const takeOverMs: number = 30_000
+
+/** Earlier versions did not write their lock files again. */
+const earlierTakeOverMs = 24 * 60 * 60 * 1000
+
+/**
+ * Acquires the lock beside a file (`PATH.lock`), or returns its holder. Takes over the lock of a dead
+ * process, and of a process elsewhere that no longer writes its lock file. Throws {@link StateFileError}:
+ * `lock-foreign` for a lock file of another program, `lock-disk-full` or `lock-unwritable` if the file
+ * cannot be created.
  */
 export function acquireFileLock(path: string): LockAttempt {
   const lockPath = `${path}.lock`
-  const mine = JSON.stringify({ ...ownIdentity(), token: randomText(16) })
+  const mine = JSON.stringify({ ...ownIdentity(), refreshed: true, token: uniqueText(16) })
   makePrivateDirectory(dirname(lockPath))
   for (;;) {
-    if (create(lockPath, mine)) return held(lockPath, mine)
+    if (create(lockPath, mine)) return acquired(lockPath, mine)
     const content = readIfThere(lockPath)
     if (content === undefined) continue
     const holder = parseHolder(content, lockPath)
-    if (isAlive(holder)) return { ok: false, holder }
+    if (isHolder(holder, lockPath, () => fileSystemTime(lockPath, mine)))
+      return { ok: false, holder }
     const rival = takeOver(lockPath, content, mine)
-    if (rival === 'won') return held(lockPath, mine)
+    if (rival === 'won') return acquired(lockPath, mine)
     if (rival !== 'retry') return { ok: false, holder: rival }
   }
 }
 
 /**
- * Who holds the lock beside a file; undefined where nobody alive does, or the lock file is none of
- * ours. Only looks: it works where nothing can be written, and is in nobody's way.
+ * Returns the holder of the lock beside a file; undefined if no live process holds the lock, or another
+ * program wrote the lock file. Only reads, so it works on a read-only disk and blocks no other process.
  */
 export function lockHolder(path: string): ProcessIdentity | undefined {
   const lockPath = `${path}.lock`
   try {
     const content = readIfThere(lockPath)
     const holder = content === undefined ? undefined : parseHolder(content, lockPath)
-    return holder && isAlive(holder) ? holder : undefined
+    return holder && isHolder(holder, lockPath, Date.now) ? holder : undefined
   } catch {
     return undefined
   }
 }
 
-function held(lockPath: string, mine: string): LockAttempt {
-  return { ok: true, release: () => release(lockPath, mine) }
+/** Returns a hint about the lock if its holder is on another machine, else undefined. */
+export function elsewhereHint(path: string, holder: Holder): string | undefined {
+  if (isOnThisMachine(holder)) return undefined
+  const limit = holder.refreshed ? `${takeOverMs / 1000} seconds` : '24 hours'
+  return `Its lock is taken over ${limit} after that process last wrote it. If it has ended, delete ${path}.lock instead.`
+}
+
+function acquired(lockPath: string, mine: string): LockAttempt {
+  const timer = setInterval(() => refresh(lockPath, mine), refreshMs)
+  timer.unref()
+  return {
+    ok: true,
+    release() {
+      clearInterval(timer)
+      release(lockPath, mine)
+    },
+  }
 }
 
 /**
- * Runs `work` while this process alone holds the lock beside `path`.
+ * Writes the first byte again, which is the same in every lock. This sets the file's time by the disk's
+ * clock, which is the same for every machine.
+ */
+function refresh(lockPath: string, mine: string): void {
+  try {
+    if (readIfThere(lockPath) !== mine) return
+    const descriptor = openSync(lockPath, 'r+')
+    try {
+      writeSync(descriptor, mine.slice(0, 1), 0)
+    } finally {
+      closeSync(descriptor)
+    }
+  } catch {} // The next refresh may succeed. On this machine, other processes inspect the process itself.
+}
+
+/** Returns the current time by the clock of the lock's file system. */
+function fileSystemTime(lockPath: string, content: string): number {
+  const draft = writeDraft(lockPath, content)
+  try {
+    return statSync(draft).mtimeMs
+  } finally {
+    unlinkSync(draft)
+  }
+}
+
+/** Whether the process that created a lock file, or a claim on one, still holds the lock. */
+function isHolder(holder: Holder, path: string, now: () => number): boolean {
+  if (isOnThisMachine(holder)) return isAlive(holder)
+  const writtenAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs
+  if (writtenAt === undefined) return false
+  const limit = holder.refreshed ? takeOverMs : earlierTakeOverMs
+  // If the clock was set back, an abandoned lock has a time in the future.
+  return Math.abs(now() - writtenAt) < limit
+}
+
+/**
+ * Runs `work` while this process holds the lock beside `path`.
  * @param options `waitMs`: how long to wait for another process; default 10,000 ms.
  */
 export async function withFileLock<T>(
@@ -66,19 +141,42 @@ export async function withFileLock<T>(
   }
 }
 
+/** {@link withFileLock} for work that takes milliseconds; the process blocks while it waits. */
+export function withFileLockSync<T>(path: string, work: () => T, waitMs: number): T {
+  const lock = waitForLockSync(path, waitMs)
+  try {
+    return work()
+  } finally {
+    lock.release()
+  }
+}
+
 async function waitForLock(path: string, waitMs: number) {
   const deadline = performance.now() + waitMs
   for (let pause = 1; ; pause = Math.min(pause * 2, 50)) {
     const attempt = acquireFileLock(path)
     if (attempt.ok) return attempt
-    if (performance.now() >= deadline) {
-      const { pid, host } = attempt.holder
-      const message = `${path} is in use by process ${pid} on ${host}; waited ${waitMs} ms`
-      const hint = 'Wait for that process to end, or end it.'
-      throw new StateFileError({ code: 'lock-timeout', message, hint })
-    }
+    if (performance.now() >= deadline) throw tookTooLong(path, attempt.holder, waitMs)
     await new Promise((resolve) => setTimeout(resolve, pause * (0.5 + Math.random())))
   }
+}
+
+function waitForLockSync(path: string, waitMs: number) {
+  const deadline = Date.now() + waitMs
+  // The holder needs only milliseconds: during a longer pause, others would get the lock first.
+  for (let pause = 1; ; pause = Math.min(pause * 2, 8)) {
+    const attempt = acquireFileLock(path)
+    if (attempt.ok) return attempt
+    if (Date.now() >= deadline) throw tookTooLong(path, attempt.holder, waitMs)
+    const cell = new Int32Array(new SharedArrayBuffer(4))
+    Atomics.wait(cell, 0, 0, pause * (0.5 + Math.random()))
+  }
+}
+
+function tookTooLong(path: string, holder: Holder, waitMs: number): StateFileError {
+  const message = `${path} is in use by process ${holder.pid} on ${holder.host}; waited ${waitMs} ms`
+  const hint = elsewhereHint(path, holder) ?? 'Wait for that process to end, or end it.'
+  return new StateFileError({ code: 'lock-timeout', message, hint })
 }
 
 function create(lockPath: string, content: string): boolean {
@@ -95,9 +193,8 @@ function create(lockPath: string, content: string): boolean {
 }
 
 /**
- * Replaces the lock of a dead holder. Several processes may try at once: only the one that creates
- * the claim for this very holder may replace the lock. A claim left by a dead process is claimed in
- * turn.
+ * Replaces the lock of a dead holder. Several processes may try at once: only the process that creates
+ * the claim for this holder replaces the lock. The claim of a dead process is claimed in the same way.
  */
 function takeOver(lockPath: string, stale: string, mine: string) {
   const claims: string[] = []
@@ -110,20 +207,20 @@ function takeOver(lockPath: string, stale: string, mine: string) {
     const content = readIfThere(claim)
     if (content === undefined) return 'retry'
     const claimer = parseHolder(content, claim)
-    if (isAlive(claimer)) return claimer
+    if (isHolder(claimer, claim, () => fileSystemTime(lockPath, mine))) return claimer
     claims.push(claim)
     contested = content
   }
-  // A slow process may have claimed what was taken over, and cleaned up, long ago.
-  const won = readIfThere(lockPath) === stale
-  if (won) renameSync(writeDraft(lockPath, mine), lockPath)
+  // A slow process may have claimed a lock that another process has already taken over.
+  const isWon = readIfThere(lockPath) === stale
+  if (isWon) renameSync(writeDraft(lockPath, mine), lockPath)
   for (const claim of claims) removeIfThere(claim)
-  return won ? 'won' : 'retry'
+  return isWon ? 'won' : 'retry'
 }
 
-/** Leaves nothing behind where it cannot be written. */
+/** Writes a temporary file; removes it if the write fails. */
 function writeDraft(lockPath: string, content: string): string {
-  const draft = `${lockPath}.${randomText(10)}`
+  const draft = `${lockPath}.${uniqueText(10)}`
   try {
     writeFileSync(draft, content, { flag: 'wx', mode: 0o600 })
     return draft
@@ -136,14 +233,14 @@ function writeDraft(lockPath: string, content: string): string {
   }
 }
 
-/** A lock that cannot be removed is taken over once this process has ended. */
+/** If the lock cannot be removed, another process takes it over after this process has ended. */
 function release(lockPath: string, mine: string): void {
   try {
     if (readIfThere(lockPath) === mine) unlinkSync(lockPath)
-  } catch {} // The work under the lock is done; its result is what counts.
+  } catch {} // The work under the lock is done, and its result counts.
 }
 
-/** The file may be foreign, or a pipe that never ends. */
+/** The file may belong to another program, or be a pipe that never ends. */
 function readIfThere(path: string): string | undefined {
   const reading = readRegularFile(path, { maxBytes: maxLockBytes })
   if (reading.ok) return reading.text
@@ -159,7 +256,12 @@ function readIfThere(path: string): string | undefined {
 
 const maxLockBytes = 4096
 
-function parseHolder(content: string, lockPath: string): ProcessIdentity {
+/** `refreshed`: whether the process writes its lock file again while it holds the lock. */
+interface Holder extends ProcessIdentity {
+  refreshed?: boolean | undefined
+}
+
+function parseHolder(content: string, lockPath: string): Holder {
   const value = parseJson(content)
   if (isIdentity(value)) return value
   throw foreign(lockPath)
@@ -175,25 +277,40 @@ function foreign(lockPath: string, reason?: string): StateFileError {
 function isIdentity(value: unknown): value is ProcessIdentity {
   if (!isObject(value) || typeof value['host'] !== 'string') return false
   const { pid } = value
-  // A signal to any other number reaches whole groups, or everything.
+  // A signal to any other number goes to a whole group, or to every process.
   return typeof pid === 'number' && Number.isSafeInteger(pid) && pid > 0 && pid < 2 ** 31
 }
 
-/** Names one process, so that a lock left by a dead one is told from a live holder's. */
+/** Identifies one process, to distinguish the lock of a dead process from that of a live one. */
 export interface ProcessIdentity {
   pid: number
-  /** Start time in clock ticks since boot where the platform tells (Linux), else undefined. */
+  /** Start time in clock ticks since boot on Linux, else undefined. */
   startedAt?: string | undefined
   host: string
+  /** On Linux, one value for each boot of a machine and each namespace of process IDs on it. */
+  place?: string | undefined
 }
 
 export function ownIdentity(): ProcessIdentity {
-  return { pid: process.pid, startedAt: processStat(process.pid).ticks, host: hostname() }
+  const startedAt = processStat(process.pid).ticks
+  return { pid: process.pid, startedAt, host: hostname(), place: ownPlace() }
 }
 
-/** Whether it still runs. One of another host counts as alive, a zombie or reused ID as dead. */
+/**
+ * Whether the identity's process ID means the same process here. Two containers may have the same host
+ * name and process IDs, and a machine may change its name.
+ */
+export function isOnThisMachine({ host, place }: ProcessIdentity): boolean {
+  const here = ownPlace()
+  return place === undefined || here === undefined ? host === hostname() : place === here
+}
+
+/**
+ * Whether a process still runs. A process on another host counts as alive. A zombie, a reused ID and a
+ * process from before a restart of this host count as dead.
+ */
 export function isAlive(identity: ProcessIdentity): boolean {
-  if (identity.host !== hostname()) return true
+  if (!isOnThisMachine(identity)) return identity.host !== hostname()
   try {
     process.kill(identity.pid, 0)
   } catch (error) {
@@ -204,14 +321,19 @@ export function isAlive(identity: ProcessIdentity): boolean {
   return identity.startedAt === undefined || ticks === identity.startedAt
 }
 
-/** Fields 3 and 22 of proc_pid_stat(5); the command in field 2 may contain spaces and parentheses. */
-function processStat(pid: number): { state?: string | undefined; ticks?: string | undefined } {
-  if (process.platform !== 'linux') return {}
+let cachedPlace: { value: string | undefined } | undefined
+
+function ownPlace(): string | undefined {
+  cachedPlace ??= { value: readPlace() }
+  return cachedPlace.value
+}
+
+function readPlace(): string | undefined {
+  if (process.platform !== 'linux') return undefined
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return { state: fields[0], ticks: fields[19] }
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+    return `${boot} ${readlinkSync('/proc/self/ns/pid')}`
   } catch {
-    return {}
+    return undefined
   }
 }

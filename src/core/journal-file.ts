@@ -14,27 +14,26 @@ import { withRegularFile, statsOf } from './read-files.ts'
 import { makePrivateDirectory, writeAll } from './write-files.ts'
 
 /**
- * What links the lines of a journal. `code` returns {@link sumLength} or more hexadecimal digits
- * that only the user's key gives; `start` is the code before the first line, which binds the journal
- * to what it is about.
+ * Links the lines of a journal. `code` returns at least {@link sumLength} hexadecimal digits, which need
+ * the user's key. `start` is the code before the first line; it binds the journal to its subject.
  */
 export interface JournalSeal {
   start: string
   code(before: string, line: string | Uint8Array): string
 }
 
-/** One record of a journal: a JSON object on a line of its own, without the `sum` of the line. */
+/** One record of a journal: the JSON object of one line, without the line's `sum`. */
 export type JournalRecord = Readonly<Record<string, unknown>>
 
 /**
- * Opens an append-only journal of JSON lines for its single writer (hold a lock on it), mode 0600.
- * A torn last line is cut off first. The last key of every line is its `sum`: 32 hexadecimal digits
- * of the code of the sum of the line before and of the text of the line up to that key. {@link
- * readJournal} finds lines that were changed, removed, doubled, moved or forged, but not lines cut
- * off at the end. Throws {@link StateFileError} when the file cannot be opened, and from `append`
- * when the disk is full: the journal then ends with the last whole record.
+ * Opens an append-only journal of JSON lines, mode 0600, for a single writer, which must hold a lock. A
+ * torn last line is cut off first. The last key of every line is its `sum`: the first 32 hexadecimal
+ * digits of the code over the previous line's sum and the line's text up to that key. {@link readJournal}
+ * detects changed, removed, repeated, moved and forged lines, but not a cut at the end. Throws {@link
+ * StateFileError} if the file cannot be opened, and from `append` if the disk is full: the journal then
+ * ends with the last complete record.
  */
-export function openJournal(path: string, seal: JournalSeal) {
+export function openJournal(path: string, seal: JournalSeal): JournalWriter {
   const descriptor = openForAppending(path)
   let end: JournalEnd
   try {
@@ -44,7 +43,6 @@ export function openJournal(path: string, seal: JournalSeal) {
     throw error
   }
   return {
-    /** Writes records in one go and returns when they are on the disk (one fdatasync for all). */
     append(...records: readonly JournalRecord[]): void {
       const { text, sum } = linesOf(records, end.sum, seal)
       const bytes = Buffer.from(text)
@@ -53,7 +51,7 @@ export function openJournal(path: string, seal: JournalSeal) {
         fdatasyncSync(descriptor)
         end = { size: end.size + bytes.length, sum }
       } catch (error) {
-        end = takeBack(descriptor, end, bytes)
+        end = cutIncomplete(descriptor, end, bytes)
         const code = systemCode(error) === 'ENOSPC' ? 'journal-disk-full' : 'journal-unwritable'
         const message = `the journal ${path} could not be written: ${reasonOf(error)}`
         const hint = 'Free disk space or repair the disk.'
@@ -65,22 +63,37 @@ export function openJournal(path: string, seal: JournalSeal) {
   }
 }
 
-export type JournalWriter = ReturnType<typeof openJournal>
+export interface JournalWriter {
+  /** Writes records together and returns when they are on the disk (one fdatasync for all). */
+  append(...records: readonly JournalRecord[]): void
+  /** Whether the path still leads to the file that this writer writes. */
+  fileState(): 'whole' | 'gone' | 'changed'
+  close(): void
+}
+
+/** The readable records of a journal. */
+export interface JournalReading {
+  records: JournalRecord[]
+  /** For each record, the byte offset of its line in the file. */
+  offsets: number[]
+  /** The first record, if the first line has no sum: the file has another format. */
+  unsummed: JournalRecord | undefined
+  /** The incomplete last line of an interrupted write. */
+  tornTail: { offset: number; bytes: number } | undefined
+  diagnostics: Diagnostic[]
+}
 
 /**
- * Reads every record. A last line without a newline is torn: dropped, with a warning. Any other
- * line that is not a JSON object or has a wrong sum is an error with its byte offset, and reading
- * stops there. Without a seal no sum is checked. Throws the system error where there is nothing to
- * read.
+ * Reads every record. A last line without a newline is torn: it is dropped with a warning. Any other line
+ * that is not a JSON object, or has a wrong sum, is an error with its byte offset, and reading stops there.
+ * Without a seal no sum is checked. Throws the system error if the file cannot be read.
  */
-export function readJournal(path: string, seal?: JournalSeal) {
+export function readJournal(path: string, seal?: JournalSeal): JournalReading {
   const bytes = withRegularFile(path, (descriptor) => readFileSync(descriptor), true)
   const end = wholeLength(bytes)
   const records: JournalRecord[] = []
-  /** Of each record, where its line begins in the file. */
   const offsets: number[] = []
   const diagnostics: Diagnostic[] = []
-  /** The first record of a file whose first line has no sum at all: another format wrote it. */
   let unsummed: JournalRecord | undefined
   let sum = seal?.start ?? ''
   for (let start = 0; start < end;) {
@@ -132,7 +145,7 @@ const sumLength = 32
 const tailLength = sumKey.length + sumLength + lineEnd.length
 const tailForm = /^"sum":"([0-9a-f]{32})"\}$/
 
-/** The sum that a line claims; undefined for one that does not end with a sum. */
+/** Returns the sum at the end of a line; undefined without one. */
 function sumIn(line: Buffer): string | undefined {
   return tailForm.exec(line.toString('latin1', Math.max(0, line.length - tailLength)))?.[1]
 }
@@ -161,7 +174,7 @@ function cutTornTail(path: string, descriptor: number, { start }: JournalSeal): 
   const bytes = readFileSync(path)
   const size = wholeLength(bytes)
   const sum = size === 0 ? start : lastSum(bytes, size)
-  // A file that no reader accepts is left as it is.
+  // A file that no reader accepts stays unchanged.
   if (sum === undefined) throw unwritable(path, 'its last line does not end with a sum')
   if (size < bytes.length) {
     ftruncateSync(descriptor, size)
@@ -172,12 +185,12 @@ function cutTornTail(path: string, descriptor: number, { start }: JournalSeal): 
 
 function fileStateOf(path: string, descriptor: number, size: number): 'whole' | 'gone' | 'changed' {
   try {
-    const found = statsOf(path)
-    if (!found) return 'gone'
+    const stats = statsOf(path)
+    if (!stats) return 'gone'
     const { dev, ino } = fstatSync(descriptor)
-    return found.dev === dev && found.ino === ino && found.size === size ? 'whole' : 'changed'
+    return stats.dev === dev && stats.ino === ino && stats.size === size ? 'whole' : 'changed'
   } catch {
-    return 'gone' // No way leads there any more.
+    return 'gone' // The path cannot be followed any more.
   }
 }
 
@@ -189,8 +202,8 @@ function wholeLength(bytes: Buffer): number {
   return bytes.lastIndexOf(newline) + 1
 }
 
-/** Cuts off a record that was not written whole; where the file ends afterwards. */
-function takeBack(descriptor: number, before: JournalEnd, bytes: Buffer): JournalEnd {
+/** Cuts off an incomplete record. Returns the new end of the file. */
+function cutIncomplete(descriptor: number, before: JournalEnd, bytes: Buffer): JournalEnd {
   try {
     const arrived = Math.max(0, fstatSync(descriptor).size - before.size)
     const whole = wholeLength(bytes.subarray(0, arrived))
@@ -198,7 +211,7 @@ function takeBack(descriptor: number, before: JournalEnd, bytes: Buffer): Journa
     const sum = whole === 0 ? undefined : lastSum(bytes, whole)
     return { size: before.size + whole, sum: sum ?? before.sum }
   } catch {
-    // The tail stays torn; readers drop it and the next writer cuts it off.
+    // The torn tail remains: readers drop it, and the next writer cuts it off.
     return before
   }
 }
@@ -214,7 +227,7 @@ function parseRecord(line: Buffer): JournalRecord | undefined {
   }
 }
 
-/** A first line that is JSON continues something else, or was written with another key. */
+/** A valid JSON first line with a wrong sum has another key or another subject. */
 function brokenLine(path: string, line: number, offset: number, isJson: boolean): Diagnostic {
   const record = `record ${line} (byte ${offset})`
   if (isJson && line === 1) {

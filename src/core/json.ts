@@ -2,10 +2,10 @@ export type JsonValue = string | number | boolean | null | readonly JsonValue[] 
 
 export type JsonObject = { readonly [key: string]: JsonValue }
 
-/** JSON nested deeper exhausts the stack of what reads it, writes it or walks through it. */
+/** Deeper JSON exhausts the stack of code that reads, writes or visits it recursively. */
 export const deepestJson = 200
 
-/** The place where a JSON text, comments allowed, has more than `most` levels. One pass. */
+/** Returns the offset at which a JSON text, perhaps with comments, exceeds `most` levels. One pass. */
 export function tooDeepAt(text: string, most: number = deepestJson): number | undefined {
   let depth = 0
   for (let offset = 0; offset < text.length; offset++) {
@@ -47,9 +47,8 @@ function endOfComment(text: string, start: number): number {
 }
 
 /**
- * Whether a value read from JSON, YAML or TOML is a map of names to values: no list, and not null. Where
- * the type of the value does not say what its members are, but its source does, they are named:
- * `isObject<JsonValue>(document)`.
+ * Whether a value from JSON, YAML or TOML maps names to values: not a list, and not null. If the source
+ * determines the type of the members, pass it as type argument: `isObject<JsonValue>(document)`.
  */
 export function isObject<Member = unknown>(
   value: unknown,
@@ -65,46 +64,46 @@ export function parseJson(text: string): JsonValue | undefined {
   }
 }
 
-/** The value as a file has it: two blanks a level, with a newline at the end. */
+/** Returns the JSON of a value for a file: two spaces per level, with a newline at the end. */
 export function indentedJson(value: unknown): string {
   return `${JSON.stringify(value, undefined, 2)}\n`
 }
 
-/** Whether a value is a list; `Array.isArray` does not see that a read-only list is one. */
+/** Whether a value is a list. The type of `Array.isArray` does not cover read-only lists. */
 export function isList(value: unknown): value is readonly unknown[] {
   return Array.isArray(value)
 }
 
-/** Keys that change what an object is: nothing that a stranger names can be called so. */
+/** Keys that change an object's prototype: names from outside must not use them. */
 export const prototypeKeys: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 
-/** A text as it is, any other value as JSON. */
+/** Returns a text unchanged, any other value as JSON. */
 export function plainText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** The value where {@link isObject} is true, else an empty object. */
+/** Returns the value if {@link isObject} is true, else an empty object. */
 export function objectOf<Member = unknown>(value: unknown): { readonly [key: string]: Member } {
   return isObject<Member>(value) ? value : {}
 }
 
-/** The members that are not undefined, for what tells an absent one from an undefined one. */
+/** Removes undefined members, for callees that distinguish them from absent ones. */
 export function present<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> }
 export function present(values: object): object {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
 }
 
-/** A member that the object itself has; nothing inherited. */
+/** Returns a member of the object itself, never an inherited one. */
 export function ownMember<T>(object: { readonly [key: string]: T }, key: string): T | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined
 }
 
-/** `sha256:` and 64 hexadecimal digits. Text is hashed as UTF-8. */
+/** Returns `sha256:` and 64 hexadecimal digits. Text is hashed as UTF-8. */
 export function sha256(data: string | Uint8Array): string {
   return `sha256:${process.getBuiltinModule('node:crypto').hash('sha256', data)}`
 }
 
-/** The first digits of {@link sha256}, as a name for what may have any length; default: all 64. */
+/** Returns the first digits of {@link sha256}, as a short name for a long text; default: all 64. */
 export function hexDigest(data: string, length = 64): string {
   return sha256(data).slice('sha256:'.length, 'sha256:'.length + length)
 }

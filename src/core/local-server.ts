@@ -7,42 +7,43 @@ type LocalMethod = 'DELETE' | 'GET' | 'POST'
 
 export interface LocalRoute {
   method: LocalMethod | readonly LocalMethod[]
-  /** Answered without the token: it shows nothing of the user, or wants a secret of its own. */
+  /** Needs no token: the answer has no user data, or the route checks another secret. */
   isPublic?: boolean | undefined
-  /** `body` is the JSON of a POST; `{}` where it is empty. */
+  /** `body` is the JSON of a POST; `{}` for an empty body. */
   answer(body: unknown, response: ServerResponse, request: IncomingMessage): Promise<void> | void
 }
 
 interface LocalServerOptions {
   /** Bytes; default 1 MiB. */
   largestBody?: number | undefined
-  /** Whoever knows it is answered; 32 random bytes at least, and never in an address. */
+  /** The secret of allowed callers: at least 32 random bytes, never in an address. */
   token: string
-  routes: Readonly<Record<string, LocalRoute>>
+  /** By path; a function if the paths are not known in advance. */
+  routes: Readonly<Record<string, LocalRoute>> | ((path: string) => LocalRoute | undefined)
   port?: number | undefined
-  /** How long a request may take to arrive; default 30 s. Its head has 5 s at the most. */
+  /** Maximum time for a request to arrive; default 30 s. Its head has at most 5 s. */
   arrivalMs?: number | undefined
-  /** Called when a request with the token begins; what it returns, when that was answered. */
+  /** Called when a request with the token starts; the returned function is called after the answer. */
   onRequest?: (() => () => void) | undefined
 }
 
-/** A connection that shows no token is closed after this time. */
+/** A connection without a token is closed after this time. */
 const headMs = 5000
 
 /**
- * Maximum number of connections that have not shown the token yet; with more, the oldest is closed.
+ * Maximum number of connections that have not sent the token yet; with more, the oldest is closed.
  */
 const mostStrangers = 64
 
-/** More are refused: the commands of one user never need as many. */
+/** Maximum number of connections: the commands of one user never need more. */
 const mostConnections = 256
 
 /**
- * Opens an HTTP server on 127.0.0.1 for the processes and pages of one user, who have the token.
- * Pages of other origins are refused by their host and origin (DNS rebinding), and CORS is never
- * allowed. Its answers load nothing and cannot be framed.
+ * Opens an HTTP server on 127.0.0.1 for the processes and pages of one user, which have the token. It
+ * refuses pages of other origins by host and origin (DNS rebinding), and never allows CORS. Its answers
+ * load nothing and cannot be framed.
  */
-export async function openLocalServer(options: LocalServerOptions) {
+export async function openLocalServer(options: LocalServerOptions): Promise<LocalServer> {
   const { createServer } = await import('node:http')
   const { arrivalMs = 30_000 } = options
   const strangers = new Set<Socket>()
@@ -51,7 +52,7 @@ export async function openLocalServer(options: LocalServerOptions) {
       requestTimeout: arrivalMs,
       headersTimeout: Math.min(headMs, arrivalMs),
       connectionsCheckingInterval: Math.min(1000, arrivalMs),
-      // Independent of the options of this Node.
+      // Explicit, because Node's command line options could change the defaults.
       insecureHTTPParser: false,
       requireHostHeader: true,
     },
@@ -62,7 +63,7 @@ export async function openLocalServer(options: LocalServerOptions) {
   )
   server.on('connection', (socket) => {
     strangers.add(socket)
-    // The limits of Node begin with the first byte.
+    // Node's limits start with the first byte.
     const closeStranger = (): void => {
       if (strangers.has(socket)) socket.destroy()
     }
@@ -79,7 +80,13 @@ export async function openLocalServer(options: LocalServerOptions) {
   return { port, stop: () => server.close(), destroy: () => server.closeAllConnections() }
 }
 
-export type LocalServer = Awaited<ReturnType<typeof openLocalServer>>
+export interface LocalServer {
+  port: number
+  /** Accepts no new connection. */
+  stop(): void
+  /** Ends all connections. */
+  destroy(): void
+}
 
 async function handle(
   options: LocalServerOptions,
@@ -90,7 +97,7 @@ async function handle(
   for (const [name, value] of protections) response.setHeader(name, value)
   const { routes, token, onRequest } = options
   const path = request.url ?? ''
-  const route = ownMember(routes, path)
+  const route = typeof routes === 'function' ? routes(path) : ownMember(routes, path)
   const refusal = refusalOf(request, token, route)
   if (refusal !== undefined || !route) {
     refuse(response, refusal ?? 404)
@@ -134,9 +141,9 @@ function listen(server: Server, port: number): Promise<number> {
 }
 
 /**
- * A public page without user data: it asks this server for that, with the token from the fragment
- * of its address. Only its own scripts and styles run; it loads nothing, sends no form and cannot
- * be framed. Trusted Types refuse text that would become markup.
+ * Returns the route of a public page without user data. The page requests data from this server, with the
+ * token from the fragment of its address. Only inline scripts and styles with these hashes run; the page
+ * loads nothing, sends no form and cannot be framed. Trusted Types refuse text that would become markup.
  */
 export function pageRoute(html: string): LocalRoute {
   const policy = [
@@ -161,7 +168,7 @@ export function pageRoute(html: string): LocalRoute {
   }
 }
 
-/** The sources of a policy for the elements of a kind that stand in a page as text. */
+/** Returns the policy's sources for the inline elements of one kind. */
 function hashesOf(html: string, element: 'script' | 'style'): string {
   const { createHash } = process.getBuiltinModule('node:crypto')
   const [, ...parts] = html.split(`<${element}>`)
@@ -198,8 +205,8 @@ async function readJsonBody(
   return value
 }
 
-/** Calls `onIdle` once nothing was asked for `ms` milliseconds; 0: never. */
-export function idleTimer(ms: number, onIdle: () => void) {
+/** Calls `onIdle` after `ms` milliseconds without a request; 0: never. */
+export function idleTimer(ms: number, onIdle: () => void): IdleTimer {
   let active = 0
   let timer: NodeJS.Timeout | undefined
   const wait = (): void => {
@@ -208,7 +215,6 @@ export function idleTimer(ms: number, onIdle: () => void) {
   }
   wait()
   return {
-    /** Called when a request begins; the function it returns, when it was answered. */
     busy(): () => void {
       active++
       clearTimeout(timer)
@@ -228,9 +234,15 @@ export function idleTimer(ms: number, onIdle: () => void) {
   }
 }
 
-export type IdleTimer = ReturnType<typeof idleTimer>
+export interface IdleTimer {
+  /** Marks the start of a request. The caller calls the returned function after the answer. */
+  busy(): () => void
+  isIdle(): boolean
+  /** Stops the timer for good. */
+  end(): void
+}
 
-/** The HTTP status of a refusal. Without the token nothing is said about which paths exist. */
+/** Returns the HTTP status of a refusal. Without the token, the status does not reveal which paths exist. */
 function refusalOf(request: IncomingMessage, token: string, route: LocalRoute | undefined) {
   if (isFromElsewhere(request)) return 403
   if (route?.isPublic !== true && !isSame(request.headers.authorization, `Bearer ${token}`)) {
@@ -239,30 +251,30 @@ function refusalOf(request: IncomingMessage, token: string, route: LocalRoute | 
   if (!route) return 404
   const { method } = request
   if (![route.method].flat().some((allowed) => allowed === method)) return 405
-  // A form cannot send this type, and a preflight request is never allowed.
+  // A form cannot send this type, and the server allows no preflight request.
   const isTyped = jsonType.test(request.headers['content-type'] ?? '')
   return method !== 'POST' || isTyped ? undefined : 415
 }
 
 const jsonType = /^application\/json(?:; ?charset=utf-8)?$/i
 
-/** Whether it names another host (DNS rebinding) or comes from another origin. */
+/** Whether a request names another host (DNS rebinding) or comes from another origin. */
 function isFromElsewhere({ headers, headersDistinct, socket }: IncomingMessage): boolean {
-  const own = `127.0.0.1:${socket.localPort}`
+  const ourHost = `127.0.0.1:${socket.localPort}`
   const hosts = headersDistinct['host'] ?? []
   const site = headers['sec-fetch-site'] ?? 'none'
   return (
     hosts.length !== 1 ||
-    hosts[0] !== own ||
-    (headers.origin !== undefined && headers.origin !== `http://${own}`) ||
+    hosts[0] !== ourHost ||
+    (headers.origin !== undefined && headers.origin !== `http://${ourHost}`) ||
     (site !== 'none' && site !== 'same-origin')
   )
 }
 
-function isSame(given = '', expected: string): boolean {
+function isSame(actual = '', expected: string): boolean {
   const { createHash, timingSafeEqual } = process.getBuiltinModule('node:crypto')
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
-  return timingSafeEqual(digest(given), digest(expected))
+  return timingSafeEqual(digest(actual), digest(expected))
 }
 
 export async function listening<T>(port: number | undefined, open: () => Promise<T>): Promise<T> {

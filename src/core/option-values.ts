@@ -6,39 +6,39 @@ interface Range {
   most: number
 }
 
-/** Tokens of an option `--budget`. */
+/** The tokens of an option `--budget`. */
 export const budgetRange: Range = { least: 0, most: 999_999_999 }
 
-/** The value of an option that takes a whole number, which is written in digits alone. */
+/** Returns the value of an option for a whole number, which must consist of digits. */
 export function wholeNumber(option: string, text: string, { least, most }: Range): number {
   const number = Number(text)
   if (/^\d+$/.test(text) && number >= least && number <= most) return number
-  throw notWanted(option, text, `a whole number from ${least} to ${most}`)
+  throw unexpectedValue(option, text, `a whole number from ${least} to ${most}`)
 }
 
 /**
- * The milliseconds of an option that takes seconds, whole ones or not: a whole number, at least 1, as
- * timers want it.
- * @throws {UsageError} for a text that is not such a number.
+ * Returns the milliseconds of an option in seconds, with or without a fraction: a whole number of at least
+ * 1, as timers require.
+ * @throws {UsageError} for any other text.
  */
 export function milliseconds(option: string, text: string): number {
   const number = Number(text)
   if (/^\d+(?:\.\d+)?$/.test(text) && number > 0 && number <= longestSeconds) {
     return Math.max(1, Math.round(number * 1000))
   }
-  throw notWanted(option, text, `a number of seconds above 0, at most ${longestSeconds},`)
+  throw unexpectedValue(option, text, `a number of seconds above 0, at most ${longestSeconds},`)
 }
 
-/** What a timer of the platform takes. */
+/** The maximum of the platform's timers. */
 const longestSeconds = 2_147_483
 
-function notWanted(option: string, text: string, wanted: string): UsageError {
-  const given = text.trim() === '' ? 'empty' : cell(text, 40)
-  const message = `${option} is ${given}; expected ${wanted}`
+function unexpectedValue(option: string, text: string, wanted: string): UsageError {
+  const actual = text.trim() === '' ? 'empty' : cell(text, 40)
+  const message = `${option} is ${actual}; expected ${wanted}`
   return new UsageError({ code: 'option-number', message })
 }
 
-/** The names of an option that takes several, separated by commas; an empty text has none. */
+/** Returns the comma-separated names of an option; an empty text has none. */
 export function commaNames(text: string): string[] {
   return text.split(',').flatMap((name) => name.trim() || [])
 }

@@ -4,28 +4,29 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { StateFileError, systemCode } from './errors.ts'
 import { parseJson } from './json.ts'
 import { findWorkspace, isInside, readRegularFile, realPathOf, sharedStore } from './read-files.ts'
-import { type Runtime, stateDirectory, type StatePlace } from './runtime.ts'
+import { ownStateDirectory, type Runtime, type StatePlace } from './runtime.ts'
 import { makePrivateDirectory } from './write-files.ts'
 
-export type Sealer = ReturnType<typeof openSealer>
+/** Returns the code of texts under the user's key: hexadecimal HMAC-SHA-256, 64 digits. */
+export type Sealer = (...parts: readonly (string | Uint8Array)[]) => string
 
 /**
- * Opens the key with which Skillrail recognises what it wrote for this user: that of
- * `SKILLRAIL_STATE_KEY`, or of a file of mode 0600 in the state directory, made when it is missing.
- * Throws {@link StateFileError} when it cannot be read or made. What it returns gives the code of a text
- * under that key: hexadecimal HMAC-SHA-256, 64 digits.
+ * Opens the key with which Skillrail recognises its files for this user: `SKILLRAIL_STATE_KEY`, or a file
+ * of mode 0600 in the state directory, which is created if it is missing. A key in the project does not
+ * count. The key is read when the sealer is first used, which throws {@link StateFileError} if the key
+ * can be neither read nor created.
  */
-export function openSealer(place: StatePlace) {
+export function openSealer(place: StatePlace): Sealer {
   let key: string | undefined
-  return (...parts: readonly (string | Uint8Array)[]): string => {
-    key ??= place.runtime.env['SKILLRAIL_STATE_KEY'] || keyOf(join(stateDirectory(place), 'key'))
+  return (...parts) => {
+    key ??= place.runtime.env['SKILLRAIL_STATE_KEY'] || keyOf(join(ownStateDirectory(place), 'key'))
     const hmac = createHmac('sha256', key)
     for (const part of parts) hmac.update(part)
     return hmac.digest('hex')
   }
 }
 
-/** JSON data that nobody can read without the key of the user (AES-256-GCM, base64). */
+/** Encrypts data as JSON with the user's key (AES-256-GCM, base64). */
 export function encrypted(data: unknown, code: Code): string {
   const iv = randomBytes(12)
   const cipher = createCipheriv('aes-256-gcm', cipherKey(code), iv)
@@ -33,7 +34,7 @@ export function encrypted(data: unknown, code: Code): string {
   return Buffer.concat(bytes).toString('base64')
 }
 
-/** Throws for what {@link encrypted} did not return under this key. */
+/** Decrypts a text from {@link encrypted}. Throws if the text or the key is different. */
 export function decrypted(text: string, code: Code): unknown {
   const bytes = Buffer.from(text, 'base64')
   const decipher = createDecipheriv('aes-256-gcm', cipherKey(code), bytes.subarray(0, 12))
@@ -51,17 +52,17 @@ function cipherKey(code: Code): Buffer {
 const keyForm = /^[0-9a-f]{64}\n$/
 
 function keyOf(path: string): string {
-  const found = readRegularFile(path, { maxBytes: 1024, own: true })
-  if (!found.ok && found.code === 'file-missing') return makeKey(path)
-  if (found.ok && keyForm.test(found.text)) return found.text
-  if (!found.ok && found.code === 'file-shared') throw sharedStore(found.message)
-  const reason = found.ok ? 'it must be 64 hexadecimal digits' : found.message
+  const reading = readRegularFile(path, { maxBytes: 1024, own: true })
+  if (!reading.ok && reading.code === 'file-missing') return makeKey(path)
+  if (reading.ok && keyForm.test(reading.text)) return reading.text
+  if (!reading.ok && reading.code === 'file-shared') throw sharedStore(reading.message)
+  const reason = reading.ok ? 'it must be 64 hexadecimal digits' : reading.message
   const hint = 'Restore it. If you delete it, read old runs with: skillrail runs import FILE'
   const message = `the key ${path} is damaged: ${reason}`
   throw new StateFileError({ code: 'state-key-damaged', message, hint })
 }
 
-/** Several processes may make it at once: the first one wins, and its key is whole. */
+/** Several processes may create the key at once: the first complete one counts. */
 function makeKey(path: string): string {
   const temporary = `${path}.${randomBytes(6).toString('hex')}`
   makePrivateDirectory(dirname(path))
@@ -76,7 +77,7 @@ function makeKey(path: string): string {
   return keyOf(path)
 }
 
-/** The workspace of a path, which no write may leave by a link; undefined for other places. */
+/** Returns the workspace of a path, which no write may leave by a link; undefined for other paths. */
 export function writeLimit(
   path: string,
   runtime: Pick<Runtime, 'cwd' | 'home'>,

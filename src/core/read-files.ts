@@ -4,6 +4,7 @@ import {
   constants,
   existsSync,
   fstatSync,
+  lstatSync,
   openSync,
   readSync,
   realpathSync,
@@ -11,13 +12,15 @@ import {
   statSync,
 } from 'node:fs'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
-import { reasonOf, StateFileError, systemCode } from './errors.ts'
+import { lookProblem, reasonOf, StateFileError, systemCode } from './errors.ts'
 import type { Runtime } from './runtime.ts'
+import { withoutMark } from './text.ts'
 
 export type FileReading =
   | (Pick<Stats, 'size' | 'mtimeMs' | 'ctimeMs' | 'ino'> & {
       ok: true
       bytes: Buffer
+      /** Without a byte-order mark, unless `keepMark` says otherwise. */
       text: string
     })
   | { ok: false; code: FileReadingCode; message: string }
@@ -34,13 +37,15 @@ interface ReadRegularFileOptions {
   maxBytes: number
   /** Whether a symbolic link as the last part of the path is followed; default true. */
   followSymlinks?: boolean | undefined
-  /** A store of the user: a link is refused, and what another account could write; default false. */
+  /** For a store of the user: refuses links, and files that another account can write; default false. */
   own?: boolean | undefined
-  /** Also what is not text, for whom `bytes` are enough; default false. */
+  /** Accepts files that are not text, for callers that need only `bytes`; default false. */
   binary?: boolean | undefined
+  /** Keeps a byte-order mark in `text`, for callers that check it or write the text back; default false. */
+  keepMark?: boolean | undefined
 }
 
-/** Reads a file that may be hostile: no FIFO or device, at most `maxBytes`. Never throws. */
+/** Reads a file that may be hostile: refuses FIFOs and devices, reads at most `maxBytes`. Never throws. */
 export function readRegularFile(path: string, options: ReadRegularFileOptions): FileReading {
   let descriptor: number
   const { own, followSymlinks = own !== true } = options
@@ -58,15 +63,15 @@ export function readRegularFile(path: string, options: ReadRegularFileOptions): 
   }
 }
 
-/** Opening a FIFO for reading would otherwise wait for a writer. Both flags are 0 on Windows. */
+/** Opens a file without waiting for the writer of a FIFO. Both flags are 0 on Windows. */
 function openAtOnce(path: string, followSymlinks: boolean): number {
   const noFollow = followSymlinks ? 0 : (constants.O_NOFOLLOW ?? 0)
   return openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | noFollow)
 }
 
 /**
- * What `read` makes of a regular file that may be hostile: no link at its end is followed, unless
- * `followSymlinks` says so. Throws for anything else than a regular file, and the error of the system.
+ * Returns the result of `read` for a regular file that may be hostile. A link at the end of the path is
+ * followed only with `followSymlinks`. Throws the system error, and an error if the file is not regular.
  */
 export function withRegularFile<T>(
   path: string,
@@ -83,7 +88,7 @@ export function withRegularFile<T>(
   }
 }
 
-/** Up to `length` bytes of a regular file; throws as {@link withRegularFile}. */
+/** Returns up to `length` bytes of a regular file; throws like {@link withRegularFile}. */
 export function bytesOf(
   path: string,
   length: number,
@@ -110,7 +115,7 @@ function openingFailed(path: string, error: unknown, followSymlinks: boolean): F
 function readOpened(
   path: string,
   descriptor: number,
-  { maxBytes, binary = false, own = false }: ReadRegularFileOptions,
+  { maxBytes, binary = false, own = false, keepMark = false }: ReadRegularFileOptions,
 ): FileReading {
   const stats = fstatSync(descriptor)
   if (!stats.isFile()) {
@@ -125,10 +130,11 @@ function readOpened(
   const bytes = readAll(descriptor, stats.size, maxBytes)
   if (!bytes) return tooLarge(path, undefined, maxBytes)
   if (!binary && !isUtf8(bytes)) return refusal('file-not-utf8', `${path} is not UTF-8 text`)
+  const text = bytes.toString('utf8')
   return {
     ok: true,
     bytes,
-    text: bytes.toString('utf8'),
+    text: keepMark ? text : withoutMark(text),
     size: bytes.length,
     mtimeMs: stats.mtimeMs,
     ctimeMs: stats.ctimeMs,
@@ -136,7 +142,7 @@ function readOpened(
   }
 }
 
-/** Reads to the end even if the file grew since it was measured; undefined past `maxBytes`. */
+/** Reads to the end, even if the file has grown beyond `expected`; undefined above `maxBytes`. */
 export function readAll(
   descriptor: number,
   expected: number,
@@ -158,13 +164,13 @@ function tooLarge(path: string, size: number | undefined, maxBytes: number): Fil
   return refusal('file-too-large', `${path} is ${measured} ${maxBytes} bytes`)
 }
 
-/** The error for a store of the user that {@link readRegularFile} refuses as `file-shared`. */
+/** Returns the error for a user's store that {@link readRegularFile} refuses as `file-shared`. */
 export function sharedStore(message: string): StateFileError {
   const hint = 'Check who wrote it. To make it yours: chown $(id -u) PATH && chmod go-w PATH'
   return new StateFileError({ code: 'store-shared', message, hint })
 }
 
-/** What of a file and its directory another account can write; Windows has no such bits. */
+/** Returns the path that another account can write: the file or its directory. Windows has no such bits. */
 function sharedPlace(path: string, stats: Stats): string | undefined {
   const user = process.getuid?.()
   const isShared = ({ mode, uid }: Stats) => (mode & 0o022) !== 0 || (uid !== user && uid !== 0)
@@ -190,20 +196,20 @@ type InsideCode =
   | 'path-not-regular'
   | 'path-nul'
 
-/** Whether `path` is `root` or lies below it. Compares resolved text; links are not followed. */
+/** Whether `path` is `root` or is below it. Compares resolved text; links are not followed. */
 export function isInside(root: string, path: string): boolean {
   if (path.startsWith(`${root}${sep}`) && isAbsolute(root) && !unresolved.test(path)) return true
   const way = relative(resolve(root), resolve(path))
   return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way))
 }
 
-/** Resolving costs ten times this look at a text that needs none, and every path of a plan is asked about. */
+/** A path that needs resolving. Resolving is ten times slower than this check, and a plan checks every path. */
 const unresolved = sep === '/' ? /\/\.{0,2}(?:\/|$)/ : /^/
 
 /**
- * Resolves a path that a skill names to a regular file inside `root`, the skill's directory, following
- * links only to find out that they stay inside. Backslashes are refused so that one skill means the
- * same everywhere, and so is what no digest of a skill has; see `outsideSkill`.
+ * Resolves a path in a skill to a regular file inside `root`, the skill's directory. Links must stay inside.
+ * Backslashes are refused, so that a skill means the same on every system. Files that no digest of a skill
+ * covers are refused too; see `outsideSkill`.
  */
 export function resolveInside(root: string, path: string): InsideResolution {
   if (path.includes('\0')) return refuseInside('path-nul', `the path contains a NUL character`)
@@ -235,8 +241,8 @@ function resolveLinks(root: string, path: string): InsideResolution {
 }
 
 /**
- * The real path of a directory. It is resolved only where a link is on the way to `path`, since
- * that costs most of what a script costs a plan. `real` is the real path of `path`.
+ * Returns the real path of a directory. It is resolved only if the way to `path` has a link, because that
+ * takes most of the time that a plan spends on a script. `real` is the real path of `path`.
  */
 export function realRootOf(root: string, path: string, real: string): string {
   return real === path ? resolve(root) : realpathSync.native(root)
@@ -251,25 +257,26 @@ function refuseInside(code: InsideCode, message: string): InsideResolution {
 }
 
 /**
- * Folders at the top of a skill that are none of it, such as where a whole project is one skill: its
- * history, and what Skillrail keeps. They change with every commit and run.
+ * Folders at the top of a skill that are not a part of it: a project's history and Skillrail's files, if a
+ * whole project is a skill. They change with every commit and run.
  */
 export const foldersOutsideSkill: readonly string[] = ['.git', '.skillrail']
 
 /**
- * Names of files that file managers and editors leave behind: `.DS_Store`, `Thumbs.db`, `desktop.ini`
- * and the swap files of vim. No digest of a skill has such a file, so none may be run, read or offered.
+ * Whether file managers and editors leave behind files of this name: `.DS_Store`, `Thumbs.db`,
+ * `desktop.ini` and vim's swap files. No digest of a skill covers such a file, so Skillrail must not run,
+ * read or offer it.
  */
 export function isLeftBehind(name: string): boolean {
   return leftBehind.test(name)
 }
 
-/** In any spelling: some disks find `.DS_Store` for `.ds_store`. */
+/** Ignores case: on some disks `.ds_store` opens `.DS_Store`. */
 const leftBehind = /^(?:\.ds_store|thumbs\.db|desktop\.ini|\..+\.sw[op])$/i
 
 /**
- * Why a file is none of a skill, as in "PATH …", or undefined where it is.
- * @param way of the real file from the real directory of the skill, in any spelling.
+ * Returns why a file is not a part of a skill, as in "PATH …", or undefined if it is.
+ * @param way the path of the real file relative to the skill's real directory, in any case.
  */
 export function outsideSkill(way: string): string | undefined {
   const names = way.split(/[/\\]/)
@@ -279,7 +286,7 @@ export function outsideSkill(way: string): string | undefined {
   return 'has a name that file managers and editors use, and is not part of a skill'
 }
 
-/** Changes when one of the files changes, appears or goes. */
+/** Returns a text that changes when one of the files is changed, created or removed. */
 export function fileIdentity(paths: readonly string[]): string {
   return paths
     .map((path) => {
@@ -291,7 +298,7 @@ export function fileIdentity(paths: readonly string[]): string {
     .join('\n')
 }
 
-/** What a path leads to; undefined where nothing is there, or it cannot be looked at. */
+/** Returns the stats of a path, following links; undefined if it does not exist or is not accessible. */
 export function statsOf(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false })
@@ -300,14 +307,23 @@ export function statsOf(path: string): Stats | undefined {
   }
 }
 
+/** Whether a path exists; also true for a broken link and for a file without read permission. */
+export function isPresent(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined
+  } catch (error) {
+    return lookProblem(error) !== undefined
+  }
+}
+
 export function isDirectory(path: string): boolean {
   return statsOf(path)?.isDirectory() === true
 }
 
 /**
- * Returns the path with every link resolved, or undefined where it leads nowhere or its bytes are
- * not UTF-8: as text they would name something else. The system resolves it: `fs.realpathSync`
- * without `native` takes `..` in the text of a link for the parent of the link.
+ * Returns the path with every link resolved, or undefined if it does not exist or its bytes are not UTF-8:
+ * as text they would name another file. The system resolves the path, because `fs.realpathSync` without
+ * `native` resolves `..` in a link's target relative to the link itself.
  */
 export function realPathOf(path: string): string | undefined {
   try {
@@ -319,9 +335,9 @@ export function realPathOf(path: string): string | undefined {
 }
 
 /**
- * The workspace that a directory belongs to, as a real path: the nearest directory above it that
- * holds `.git`, else the directory itself. The user's home, or one above it, is a workspace only
- * where it is asked for by name: a home kept in Git must not cover every folder unpacked in it.
+ * Returns the workspace of a directory as a real path: the nearest directory with `.git`, upwards from it,
+ * else the directory itself. The user's home, or a directory above it, is a workspace only if it is the
+ * directory itself: a home in Git must not include every folder in it.
  */
 export function findWorkspace(directory: string, runtime: Pick<Runtime, 'home'>): string {
   const start = realPathOf(directory) ?? directory

@@ -3,7 +3,7 @@ const mask = '[redacted]'
 const secretKey =
   /(?:^|[_.-]|(?<=[a-z]))(?:passwords?|passwd|passphrase|secrets?|tokens?|api[_-]?keys?|access[_-]?keys?|private[_-]?keys?|credentials?|authorization|cookies?|session[_-]?id)$/i
 
-/** Shapes that are a secret wherever they stand, each with what a user calls it. */
+/** Forms that are a secret in any place, each with its usual name. */
 const secretPatterns: readonly (readonly [kind: string, pattern: RegExp])[] = [
   [
     'private key',
@@ -19,8 +19,8 @@ const secretPatterns: readonly (readonly [kind: string, pattern: RegExp])[] = [
   ['Google API key', /\bAIza[0-9A-Za-z_-]{35}/g],
   ['npm token', /\bnpm_[A-Za-z0-9]{30,}/g],
   ['Hugging Face token', /\bhf_[A-Za-z0-9]{20,}/g],
-  // Where a run of its characters begins, or after one word of it: a run of beginnings is read twice
-  // at most, not once for each of them.
+  // Only at the start of a run of token characters, or after its first word. So a run with many possible
+  // beginnings is read at most twice, not once for each of them.
   ['JSON Web Token', /(?<=(?<![\w-])(?:\w{1,40}-)?)eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*/g],
   ['authorization header', /(?<=\b(?:Bearer|Basic)\s{1,4})[A-Za-z0-9+/._~-]{12,}=*/g],
   [
@@ -29,50 +29,53 @@ const secretPatterns: readonly (readonly [kind: string, pattern: RegExp])[] = [
   ],
 ]
 
-/** Every pattern and every assignment needs one of these; most text has none and is done at once. */
+/** Every pattern and every assignment needs one of these. Most texts have none, which is fast to check. */
 const suspicious =
   /[:=]|[spr]k[-_]|gh[pousr]_|github_pat|glpat-|xox|AKIA|ASIA|AIza|npm_|hf_|eyJ|Bearer|Basic|BEGIN/
 
-/** A key and what assigns; the value is looked at only where the key tells of a secret. */
+/** A key and the assignment sign. The value is read only if the key names a secret. */
 const assignment = /(\\?["']|)([A-Za-z][A-Za-z0-9_.-]{0,80})\1[^\S\n]{0,3}[=:][^\S\n]{0,3}/g
 const assignedValue =
   /(\\"|"|')((?:[^"'\\\n]|\\[^"]|(?!\1)\\?["']){1,2000})\1|()([^\s"',;&]{1,2000})/y
 const harmlessValue = /^(?:\d+|true|false|null|\$.*|\[redacted\].*)$/
 
-/** The text with `[redacted]` for what looks like a secret, and for what is known to be one. */
-export function redactText(text: string, known: readonly string[] = []): string {
-  const redacted = redactKnown(text, known)
+/** Replaces everything that looks like a secret, and the `secrets`, with `[redacted]`. */
+export function redactText(text: string, secrets: readonly string[] = []): string {
+  const redacted = redactKnown(text, secrets)
   if (!suspicious.test(redacted)) return redacted
-  // A value that is masked can complete the address around it.
+  // A masked value can complete the address around it.
   return redactKnown(maskPlaces(redacted, assignedSecrets(redacted)), [])
 }
 
-/** Masks what is known to be a secret or has the form of one; whatever its key says, nothing else. */
-export function redactKnown(text: string, known: readonly string[]): string {
+/** Masks the `secrets` and every text with the form of a secret, but no value because of its key. */
+export function redactKnown(text: string, secrets: readonly string[]): string {
   let redacted = text
-  for (const secret of known) redacted = redacted.replaceAll(secret, mask)
+  for (const secret of secrets) redacted = redacted.replaceAll(secret, mask)
   if (!suspicious.test(redacted)) return redacted
   for (const [, pattern] of secretPatterns) redacted = redacted.replace(pattern, mask)
   return redacted
 }
 
-/** The values of variables whose names tell of a secret, where they are long enough for one. */
+/** Returns the values of variables with the name of a secret, if they are long enough for one. */
 export function secretVariables(environment: Readonly<Record<string, string | undefined>>) {
   return Object.entries(environment).flatMap(([name, value = '']) =>
     isSecretKey(name) && value.length >= 4 && !harmlessValue.test(value) ? [value] : [],
   )
 }
 
-/** Where a secret stands: offset and length in UTF-16 units. */
+/** The place of a secret: offset and length in UTF-16 units. */
 export interface SecretPlace {
   offset: number
   length: number
   kind: string
 }
 
-/** The places that {@link redactText} would mask, by offset; the text of a secret is not given. */
+/** Returns the places that {@link redactText} would mask, by offset, without the secrets themselves. */
 export function findSecrets(text: string): SecretPlace[] {
   if (!suspicious.test(text)) return []
+  let next = 0
+  /** The end of the places before `next`. */
+  let reached = 0
   const places = secretPatterns.flatMap(([kind, pattern]) =>
     Array.from(text.matchAll(pattern), ({ 0: { length }, index: offset }) => ({
       offset,
@@ -80,24 +83,36 @@ export function findSecrets(text: string): SecretPlace[] {
       kind,
     })),
   )
-  const assigned = assignedSecrets(text)
-  const isKnown = ({ offset, length }: SecretPlace) =>
-    places.some((place) => place.offset < offset + length && offset < place.offset + place.length)
-  return [...places, ...assigned.filter((place) => !isKnown(place))].toSorted(
-    (a, b) => a.offset - b.offset,
-  )
+  places.sort(byOffset)
+  const assigned = assignedSecrets(text).filter((place) => !overlapsAny(place))
+  return [...places, ...assigned].toSorted(byOffset)
+
+  /** Assignments come in order, so each place is visited only once. */
+  function overlapsAny({ offset, length }: SecretPlace): boolean {
+    while ((places[next]?.offset ?? Infinity) < offset + length) {
+      const { offset: start = 0, length: size = 0 } = places[next++] ?? {}
+      reached = Math.max(reached, start + size)
+    }
+    return reached > offset
+  }
 }
 
-/** A JSON-like value with secrets masked, by key name and in every string. Copies; never mutates. */
-export function redactValue<T>(value: T, known?: readonly string[]): T
-export function redactValue(value: unknown, known: readonly string[] = []): unknown {
-  if (typeof value === 'string') return redactText(value, known)
-  if (Array.isArray(value)) return value.map((item) => redactValue(item, known))
+function byOffset(a: SecretPlace, b: SecretPlace): number {
+  return a.offset - b.offset
+}
+
+/** Returns a copy of a JSON-like value with masked secrets, by key name and in every string. */
+export function redactValue<T>(value: T, secrets?: readonly string[]): T
+export function redactValue(value: unknown, secrets: readonly string[] = []): unknown {
+  if (typeof value === 'string') return redactText(value, secrets)
+  if (Array.isArray(value)) return value.map((item) => redactValue(item, secrets))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => [
-      redactText(key, known),
-      isSecretKey(key) && typeof item === 'string' && item !== '' ? mask : redactValue(item, known),
+      redactText(key, secrets),
+      isSecretKey(key) && typeof item === 'string' && item !== ''
+        ? mask
+        : redactValue(item, secrets),
     ]),
   )
 }
@@ -106,12 +121,12 @@ export function isSecretKey(key: string): boolean {
   return secretKey.test(key)
 }
 
-/** Values whose key tells of a secret, without their quotes. */
+/** Returns the values whose key names a secret, without their quotes. */
 function assignedSecrets(text: string): SecretPlace[] {
   const places: SecretPlace[] = []
   assignment.lastIndex = 0
-  for (let found = assignment.exec(text); found !== null; found = assignment.exec(text)) {
-    const [, , key = ''] = found
+  for (let match = assignment.exec(text); match !== null; match = assignment.exec(text)) {
+    const [, , key = ''] = match
     if (!isSecretKey(key)) continue
     assignedValue.lastIndex = assignment.lastIndex
     const [whole = '', quote = '', quoted, , bare = ''] = assignedValue.exec(text) ?? []

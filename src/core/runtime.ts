@@ -1,18 +1,19 @@
-import { readFileSync } from 'node:fs'
+import { checkOptions, type OptionOwner, rule } from './api-options.ts'
+import { existsSync, readFileSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
-import { basename, isAbsolute, join } from 'node:path'
-import { UsageError } from './errors.ts'
+import { basename, dirname, isAbsolute, join } from 'node:path'
+import { type Diagnostic, UsageError } from './errors.ts'
 import { hexDigest } from './json.ts'
-import { realPathOf } from './read-files.ts'
+import { isInside, realPathOf } from './read-files.ts'
 import type { Settings } from './settings.ts'
 
-/** Everything a run may depend on besides its input: clock, ids and the environment, passed in. */
+/** Everything that a run depends on besides its input: clock, IDs and environment. */
 export interface Runtime {
   /** Milliseconds since the epoch. */
   now(): number
   /** Milliseconds on a clock that never jumps, for durations. */
   elapsed(): number
-  /** 14 characters of `[0-9a-z]`; ids made later sort after earlier ones (to the millisecond). */
+  /** 14 characters of `[0-9a-z]`; a later ID sorts after an earlier one (to the millisecond). */
   id(): string
   env: Readonly<Record<string, string | undefined>>
   cwd: string
@@ -21,28 +22,75 @@ export interface Runtime {
   platform: NodeJS.Platform
 }
 
-/** The real clock, random ids and the environment of this process, with parts replaced for tests. */
-export function systemRuntime(overrides: Partial<Runtime> = {}): Runtime {
+/** Returns the time between two readings of the wall clock; undefined if the clock was set back between them. */
+export function timeBetween(from: number, to: number): number | undefined {
+  return to >= from ? to - from : undefined
+}
+
+const runtimeOptions: OptionOwner<Partial<Runtime>> = {
+  of: 'a runtime',
+  rules: {
+    now: rule.callback,
+    elapsed: rule.callback,
+    id: rule.callback,
+    env: rule.object,
+    cwd: rule.text,
+    home: rule.text,
+    user: rule.callback,
+    platform: rule.text,
+  },
+}
+
+/** Returns the real clock, random IDs and the environment of this process; tests replace parts. */
+export function systemRuntime(parts: Partial<Runtime> = {}): Runtime {
+  const overrides = checkOptions(parts, runtimeOptions)
   const env = overrides.env ?? process.env
   const now = overrides.now ?? Date.now
+  const cwd = overrides.cwd ?? process.cwd()
   return {
     now,
-    // `performance` would have to be loaded first.
+    // Node would have to load `performance` first.
     elapsed: () => process.uptime() * 1000,
     id: () => now().toString(36).padStart(9, '0') + randomText(5),
     env,
-    cwd: process.cwd(),
-    home: homeOf(env['HOME']),
+    cwd,
+    home: homeDirectory(env, cwd),
     user: accountName,
     platform: process.platform,
     ...overrides,
   }
 }
 
-/** For a relative or empty `HOME` the account's home counts, since it would be the project. */
-function homeOf(given: string | undefined): string {
-  const home = [given, homedir()].find((path) => path !== undefined && isAbsolute(path))
-  return home ?? userInfo().homedir
+/**
+ * Returns the user's home. A `HOME` that is relative, empty or in the project does not count, because the
+ * project could provide its files. The account's entry decides then; in some containers it is missing.
+ *
+ * @throws {UsageError} if neither names a home directory.
+ */
+export function homeDirectory(env: Runtime['env'], cwd: string): string {
+  const candidate = [env['HOME'], systemHome()].find((path) => isOutsideProject(path, cwd))
+  const home = candidate ?? accountHome()
+  if (home !== undefined) return home
+  const message = 'this account has no home directory outside of the project'
+  const hint = 'Set HOME to a directory outside of the project.'
+  throw new UsageError({ code: 'home-missing', message, hint })
+}
+
+function systemHome(): string | undefined {
+  try {
+    return homedir()
+  } catch {
+    return undefined // Neither HOME nor the account's entry exists.
+  }
+}
+
+/**
+ * Returns the hook's plugin, which the plugin's launcher passes. A value that leads into the project does
+ * not count: otherwise a repository could declare a folder with its skills as the user's.
+ */
+export function pluginOfHook({ env, cwd }: Pick<Runtime, 'env' | 'cwd'>): string | undefined {
+  const { SKILLRAIL_PLUGIN: path } = env
+  return isOutsideProject(path, cwd) ? path : undefined
 }
 
 function accountName(): string {
@@ -54,14 +102,26 @@ function accountName(): string {
   }
 }
 
-/** Random lower-case letters and digits, `length` of them, from the system's secure source. */
+/** Returns `length` random lower-case letters and digits from the system's secure source. */
 export function randomText(length: number): string {
   const bytes = crypto.getRandomValues(new Uint8Array(length))
   return Array.from(bytes, (byte) => (byte % 36).toString(36)).join('')
 }
 
-/** The XDG base directories, on every platform. As XDG asks, relative values are ignored. */
-export function userDirectories(runtime: Pick<Runtime, 'env' | 'home'>) {
+/**
+ * Returns letters and digits for a unique name. Unlike {@link randomText}, it loads no cryptography, which
+ * takes as long as everything else in the hook.
+ */
+export function uniqueText(length: number): string {
+  const characters = Array.from({ length }, () => Math.floor(Math.random() * 36).toString(36))
+  return characters.join('')
+}
+
+/**
+ * Returns the XDG base directories, on every platform. As XDG requires, relative values are ignored. A value
+ * that leads into the project is ignored too: a repository could contain a trust record, settings or a cache.
+ */
+export function userDirectories(runtime: PlaceRuntime) {
   return {
     config: base('XDG_CONFIG_HOME', '.config'),
     state: base('XDG_STATE_HOME', '.local/state'),
@@ -71,22 +131,98 @@ export function userDirectories(runtime: Pick<Runtime, 'env' | 'home'>) {
 
   function base(variable: string, fallback: string): string {
     const value = runtime.env[variable]
-    const directory = value && isAbsolute(value) ? value : join(runtime.home, fallback)
-    return join(directory, 'skillrail')
+    const directory = value && isAbsolute(value) ? join(value, 'skillrail') : undefined
+    return isOutsideProject(directory, runtime.cwd)
+      ? directory
+      : join(runtime.home, fallback, 'skillrail')
   }
 }
 
-let knownVersion: string | undefined
+/** The parts of a runtime that determine the places of a user's files. */
+export type PlaceRuntime = Pick<Runtime, 'env' | 'home' | 'cwd'>
+
+/** Returns a warning for each variable that is ignored because it leads into the project. */
+export function ignoredPlaces(runtime: PlaceRuntime): Diagnostic[] {
+  const { env, cwd, home } = runtime
+  const { config, state, cache, data } = userDirectories(runtime)
+  const used = {
+    HOME: home,
+    XDG_CONFIG_HOME: config,
+    XDG_STATE_HOME: state,
+    XDG_CACHE_HOME: cache,
+    XDG_DATA_HOME: data,
+  }
+  const plugin = env['SKILLRAIL_PLUGIN']
+  const places = Object.entries(used).flatMap(([path, instead]) => {
+    const value = env[path]
+    if (!value || !isAbsolute(value) || instead === value) return []
+    if (instead === join(value, 'skillrail') || !isInProject(value, cwd)) return []
+    const message = `the variable leads into the project (${value}), so it is ignored: a repository could bring such files. ${instead} is used`
+    const hint = 'Set it to a directory outside of the project. state.directory can move runs.'
+    return [{ code: 'place-in-project', severity: 'warning' as const, message, path, hint }]
+  })
+  if (plugin === undefined || pluginOfHook(runtime) !== undefined) return places
+  const path = 'SKILLRAIL_PLUGIN'
+  const message = `the variable leads into the project (${plugin}), so it is ignored: a repository could bring skills of its own as yours`
+  return [...places, { code: 'place-in-project', severity: 'warning', message, path }]
+}
+
+function isOutsideProject(path: string | undefined, cwd: string): path is string {
+  return path !== undefined && isAbsolute(path) && !isInProject(path, cwd)
+}
+
+/**
+ * Whether a path is inside the project of a directory; the path need not exist. The project is the outermost
+ * repository around the directory, else the directory itself. Files in the account's home belong to the
+ * user, even if the home is a Git repository.
+ */
+export function isInProject(path: string, cwd: string): boolean {
+  const account = accountHome()
+  const start = realPathOf(cwd) ?? cwd
+  let project = start
+  for (let candidate = start; ; candidate = dirname(candidate)) {
+    if (account !== undefined && isInside(candidate, account)) break
+    if (existsSync(join(candidate, '.git'))) project = candidate
+    if (dirname(candidate) === candidate) break
+  }
+  if (account !== undefined && isInside(project, account)) return false
+  return isInside(project, realPlaceOf(path))
+}
+
+/** Resolves every link on the way, even if the last parts of the path do not exist yet. */
+function realPlaceOf(path: string): string {
+  const real = realPathOf(path)
+  const parent = dirname(path)
+  return real ?? (parent === path ? path : join(realPlaceOf(parent), basename(path)))
+}
+
+let cachedHome: { path: string | undefined } | undefined
+
+/** Returns the home directory in the account's entry, independent of variables; some accounts have none. */
+export function accountHome(): string | undefined {
+  if (cachedHome) return cachedHome.path
+  let path: string | undefined
+  try {
+    const { homedir: entry } = userInfo()
+    path = isAbsolute(entry) ? (realPathOf(entry) ?? entry) : undefined
+  } catch {
+    path = undefined
+  }
+  cachedHome = { path }
+  return path
+}
+
+let cachedVersion: string | undefined
 
 export function packageVersion(): string {
-  if (knownVersion !== undefined) return knownVersion
+  if (cachedVersion !== undefined) return cachedVersion
   try {
     const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
-    knownVersion = /"version":\s*"([^"]*)"/.exec(manifest)?.[1] ?? 'unknown'
+    cachedVersion = /"version":\s*"([^"]*)"/.exec(manifest)?.[1] ?? 'unknown'
   } catch {
-    knownVersion = 'unknown' // Bundled into a program without a manifest beside it.
+    cachedVersion = 'unknown' // Bundled into a program without a manifest beside it.
   }
-  return knownVersion
+  return cachedVersion
 }
 
 export function clientInfo() {
@@ -100,9 +236,9 @@ export function aborted(signal: AbortSignal): Promise<void> {
   })
 }
 
-/** Waits for the work, but not longer than the signal lets it; leaves no listener behind. */
+/** Waits for the work until the signal aborts; leaves no listener behind. */
 export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  // One promise and no `Promise.race`: every step and every call of a tool waits here.
+  // One promise instead of `Promise.race`, because every step and every tool call waits here.
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(signal.reason)
     signal.addEventListener('abort', stop, { once: true })
@@ -116,17 +252,17 @@ export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
         reject(error)
       },
     )
-    // Work that is done by now still counts.
+    // Work that is already done still counts.
     if (signal.aborted) queueMicrotask(stop)
   })
 }
 
 export interface StatePlace {
-  runtime: Pick<Runtime, 'env' | 'home'>
+  runtime: PlaceRuntime
   settings: Pick<Settings, 'state'>
 }
 
-/** The user's state directory: that of the setting `state.directory`, or of XDG. */
+/** Returns the user's state directory: the setting `state.directory`, or that of XDG. */
 export function stateDirectory({ runtime, settings }: StatePlace): string {
   const { directory } = settings.state
   if (directory === '') return userDirectories(runtime).state
@@ -137,14 +273,28 @@ export function stateDirectory({ runtime, settings }: StatePlace): string {
 }
 
 /**
- * Where the user keeps what belongs to one project, such as run journals and sessions. The name has
- * a digest of the real path of the project: a repository can neither bring it nor guess at another.
+ * Returns the directory for the user's files about one project, such as run journals and sessions. Its name
+ * contains a digest of the project's real path. A `state.directory` in the project is used only for files
+ * that are `sealed` with a key from outside: a build machine can keep its runs there between jobs.
  */
-export function projectStateDirectory(project: string, place: StatePlace): string {
+export function projectStateDirectory(
+  project: string,
+  place: StatePlace,
+  { sealed = false } = {},
+): string {
   const real = realPathOf(project) ?? project
   const digest = hexDigest(real, 16)
   const name = basename(real)
     .replaceAll(/[^\w.-]/g, '_')
     .slice(0, 40)
-  return join(stateDirectory(place), 'projects', `${name}-${digest}`)
+  const state = sealed ? stateDirectory(place) : ownStateDirectory(place)
+  return join(state, 'projects', `${name}-${digest}`)
+}
+
+/** Returns {@link stateDirectory}, or that of XDG if the setting leads into the project. */
+export function ownStateDirectory(place: StatePlace): string {
+  const directory = stateDirectory(place)
+  return isOutsideProject(directory, place.runtime.cwd)
+    ? directory
+    : userDirectories(place.runtime).state
 }

@@ -19,7 +19,7 @@ const levels = { error: 'error', warning: 'warning', info: 'note' } as const
 const schema =
   'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json'
 
-/** {@link sarifLog} of Skillrail as text. */
+/** Returns the {@link sarifLog} of Skillrail as text. */
 export function sarifText(
   rules: readonly SarifRule[],
   diagnostics: readonly Diagnostic[],
@@ -30,9 +30,9 @@ export function sarifText(
 }
 
 /**
- * Diagnostics as a SARIF 2.1.0 log, which code scanning of GitHub and most editors show. Rules are
- * those that were hit, by code; paths below `directory` become relative, others `file:` addresses.
- * Every text is safe to print and carries no secret.
+ * Returns diagnostics as a SARIF 2.1.0 log, which GitHub code scanning and most editors show. It lists only
+ * rules with results, by code. Paths below `directory` become relative, others `file:` addresses. Every
+ * text is safe to print and contains no secret.
  */
 export function sarifLog(
   tool: { name: string; version: string; rules: readonly SarifRule[] },
@@ -40,8 +40,8 @@ export function sarifLog(
   directory: string,
 ) {
   const codes = [...new Set(diagnostics.map(({ code }) => code))].toSorted(compareText)
-  const known = new Map(tool.rules.map((rule) => [rule.code, rule]))
-  const rules = codes.map((code) => descriptor(code, known.get(code)))
+  const ruleByCode = new Map(tool.rules.map((rule) => [rule.code, rule]))
+  const rules = codes.map((code) => descriptor(code, ruleByCode.get(code)))
   const driver = { name: tool.name, semanticVersion: tool.version, rules }
   const indexes = new Map(codes.map((code, index) => [code, index]))
   const results = diagnostics.map((diagnostic) => ({
@@ -78,11 +78,11 @@ function resultOf({ severity, message, hint, path, line, column }: Diagnostic, d
 }
 
 function uriOf(path: string, directory: string): string {
-  const shown = isAbsolute(path) ? relative(directory, path) : path
-  const isOutside = shown === '' || isAbsolute(shown) || shown.split(sep)[0] === '..'
+  const way = isAbsolute(path) ? relative(directory, path) : path
+  const isOutside = way === '' || isAbsolute(way) || way.split(sep)[0] === '..'
   if (isAbsolute(path) && isOutside) return pathToFileURL(path).href
-  // A lone surrogate has no UTF-8 form; the replacement character stands for it, as in a file: address.
-  return shown
+  // A lone surrogate has no UTF-8 form, so it becomes the replacement character, as in a file: address.
+  return way
     .split(sep)
     .map((part) => encodeURIComponent(part.replaceAll(/\p{Surrogate}/gu, '\ufffd')))
     .join('/')

@@ -1,7 +1,7 @@
 /**
- * Text from a skill, a tool or a model made safe for a terminal: control characters, bidirectional
- * overrides, invisible and tag characters become visible escapes such as `\x1b` or `\u{202e}`.
- * Newlines and tabs stay; CRLF becomes a newline.
+ * Makes text from a skill, a tool or a model safe for a terminal: control characters, bidirectional
+ * overrides, invisible and tag characters become visible escapes such as `\x1b` or `\u{202e}`. Newlines and
+ * tabs stay; CRLF becomes a newline.
  */
 export function safeText(text: string): string {
   if (ordinary.test(text) || !dangerous.test(text)) return text
@@ -17,15 +17,14 @@ export function safeLine(text: string): string {
   return safeText(text).replace(/[\n\t]+/g, ' ')
 }
 
-/** Nearly every text; the other pattern knows Unicode and takes milliseconds to compile. */
+/** Matches nearly every text. The other pattern uses Unicode and takes milliseconds to compile. */
 const ordinary = /^[\t\n\u0020-\u007e]*$/
 
 // C0 without \t and \n, DEL, C1; line and paragraph separator; soft hyphen, Arabic letter mark,
 // Hangul and Khmer fillers, Mongolian vowel separator; zero-width characters, bidirectional marks,
-// embeddings, overrides and isolates; invisible operators; BOM; interlinear annotation; what is no
-// character and no XML may contain; variation selector supplement; tags; lone surrogates. Joiners
-// inside emoji and ordinary variation selectors stay: a terminal needs them to draw what the writer
-// meant.
+// embeddings, overrides and isolates; invisible operators; BOM; interlinear annotation; noncharacters,
+// which XML forbids; variation selector supplement; tags; lone surrogates. Joiners inside emoji and
+// ordinary variation selectors stay: a terminal needs them to draw the right glyphs.
 const invisible =
   '[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5' +
   '\\u180e\\u200b\\u200c\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufeff\\uffa0' +
@@ -40,7 +39,7 @@ function escape(character: string): string {
   return code < 0x100 ? `\\x${digits.padStart(2, '0')}` : `\\u{${digits}}`
 }
 
-/** How many columns of a terminal a text on one line takes: two for a wide character and an emoji. */
+/** Returns the terminal columns of a text on one line: two for a wide character and an emoji. */
 export function columnsOf(text: string): number {
   if (narrow.test(text)) return text.length
   let columns = 0
@@ -48,16 +47,18 @@ export function columnsOf(text: string): number {
   return columns
 }
 
-/** The text, or as much of it as leaves a column for `…`; never half a character. */
+/** Cuts a text to `columns`, with `…` at the end; never cuts through a character. */
 export function cutToColumns(text: string, columns: number): string {
   if (narrow.test(text)) {
-    return text.length <= columns ? text : ended(text.slice(0, Math.max(0, columns - 1)), columns)
+    return text.length <= columns
+      ? text
+      : withEllipsis(text.slice(0, Math.max(0, columns - 1)), columns)
   }
   let kept = 0
   let taken = 0
   for (const { segment, index } of graphemesOf(text)) {
     taken += columnsOfGrapheme(segment)
-    if (taken > columns) return ended(text.slice(0, kept), columns)
+    if (taken > columns) return withEllipsis(text.slice(0, kept), columns)
     if (taken < columns) kept = index + segment.length
   }
   return text
@@ -67,11 +68,11 @@ export function padToColumns(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - columnsOf(text)))
 }
 
-function ended(text: string, columns: number): string {
+function withEllipsis(text: string, columns: number): string {
   return columns < 1 ? '' : `${text.trimEnd()}…`
 }
 
-/** Nearly every text, Latin letters, `…` and our own marks included: each character is one column. */
+/** Matches nearly every text, including Latin letters, `…` and our marks: each character is one column. */
 const narrow = /^[\u0020-\u007e\u00a0-\u00ac\u00ae-\u024f\u2010-\u2027→─-▟▸✓✗⊘○]*$/
 
 let segmenter: Intl.Segmenter | undefined
@@ -86,7 +87,7 @@ function columnsOfGrapheme(grapheme: string): number {
   return zeroWidth.test(grapheme) ? 0 : 1
 }
 
-// The blocks that Unicode Standard Annex 11 has as wide or fullwidth, and what is drawn as an emoji.
+// The wide and fullwidth blocks of Unicode Standard Annex 11, and characters that are drawn as an emoji.
 const wide = new RegExp(
   '[\\u1100-\\u115f\\u2e80-\\u303e\\u3041-\\ua4cf\\ua960-\\ua97c\\uac00-\\ud7a3\\uf900-\\ufaff' +
     '\\ufe10-\\ufe19\\ufe30-\\ufe6f\\uff01-\\uff60\\uffe0-\\uffe6' +
@@ -96,15 +97,15 @@ const wide = new RegExp(
 )
 const zeroWidth = /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}]+$/u
 
-/** Text from a skill for one cell of a table: on one line, harmless, cut to `width` columns. */
+/** Prepares text from a skill for a table cell: one line, safe, cut to `width` columns. */
 export function cell(text: string, width: number): string {
   return cutToColumns(safeLine(text).trim(), width)
 }
 
-/** `false` and undefined are no lines. */
+/** Lines of text; `false` and undefined are left out. */
 export type Lines = readonly (string | false | undefined)[]
 
-/** Lines with a newline each. */
+/** Joins lines, each with a newline. */
 export function linesText(lines: Lines): string {
   return lines
     .filter((line) => typeof line === 'string')
@@ -112,12 +113,12 @@ export function linesText(lines: Lines): string {
     .join('')
 }
 
-/** A space ends what a GitHub runner takes for commands: `::` at the start of a line, and `##[`. */
+/** Inserts a space into text that a GitHub runner reads as a command: `::` at the start of a line, and `##[`. */
 export function withoutGithubCommands(text: string): string {
   return text.replaceAll(/^([^\S\r\n\u2028\u2029]*:)(?=:)/gm, '$1 ').replaceAll(/##(?=\[)/g, '## ')
 }
 
-/** JSON in which characters that act on a terminal or a GitHub runner are escapes. */
+/** Returns JSON in which characters with an effect on a terminal or a GitHub runner are escapes. */
 export function jsonText(value: unknown, indent?: number): string {
   return JSON.stringify(value, undefined, indent).replaceAll(
     /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]|(?<=##)\[/g,
@@ -125,7 +126,7 @@ export function jsonText(value: unknown, indent?: number): string {
   )
 }
 
-/** `12,345`, the same in every locale. */
+/** Formats a number as `12,345`, the same in every locale. */
 export function count(value: number): string {
   return String(value).replace(/\B(?=(\d{3})+$)/g, ',')
 }
@@ -134,21 +135,21 @@ export function amount(value: number, noun: string): string {
   return `${count(value)} ${noun}${value === 1 ? '' : 's'}`
 }
 
-/** `120 B`, `3.1 KB`, `4.2 MB`. */
+/** Formats a size as `120 B`, `3.1 KB` or `4.2 MB`. */
 export function bytes(size: number): string {
   if (size < 1000) return `${size} B`
   if (size < 1_000_000) return `${(size / 1000).toFixed(1)} KB`
   return `${(size / 1_000_000).toFixed(1)} MB`
 }
 
-/** An estimate without a tokenizer: four UTF-16 code units are one token, rounded up. */
+/** Estimates tokens without a tokenizer: four UTF-16 code units are one token, rounded up. */
 export function estimateTokens(text: string): number {
   return Math.ceil(text.length / 4)
 }
 
 /**
- * The text without those of these characters that it ends with. An expression such as `/[ab]+$/`
- * goes through a long run again from each of its places; this reads it once.
+ * Removes these characters from the end of a text. An expression such as `/[ab]+$/` would read a long run
+ * again from each of its characters; this function reads it once.
  */
 export function withoutEnd(text: string, characters: string): string {
   let end = text.length
@@ -156,7 +157,26 @@ export function withoutEnd(text: string, characters: string): string {
   return text.slice(0, end)
 }
 
-/** The text up to its last blanks, which may be its end; a text of one word is left as it is. */
+/** Trims a text and cuts it to `length` characters, with `…` at the end. */
+export function cutText(text: string, length: number): string {
+  if (text.length <= length) return text.trim()
+  const cut = text.trimStart().slice(0, length - 1)
+  // Removes half of a character with two code units.
+  return `${cut.replace(/[\uD800-\uDBFF]$/, '').trimEnd()}…`
+}
+
+/**
+ * Cuts a text to `length` characters, with the number of missing ones: `… (12 more characters)`. `more` is
+ * added to that note.
+ */
+export function cutWithCount(text: string, length: number, more = ''): string {
+  if (text.length <= length) return text
+  // Removes half of a character with two code units.
+  const start = text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '')
+  return `${start}… (${text.length - start.length} more characters${more})`
+}
+
+/** Cuts a text before its last blanks, which may be its end. A single word stays unchanged. */
 export function withoutLastWord(text: string): string {
   let end = text.length
   while (end > 0 && text.charAt(end - 1).trim() !== '') end--
@@ -164,9 +184,9 @@ export function withoutLastWord(text: string): string {
 }
 
 /**
- * The candidate that `word` was probably meant to be, or undefined when none is close: at most a
- * third of the word's characters may differ (insertions, deletions, replacements, swaps).
- * Case and `_` against `-` cost nothing. Of equally near candidates the first takes precedence.
+ * Returns the candidate that `word` probably means, or undefined if none is similar: at most a third of the
+ * word's characters may differ (insertions, deletions, replacements, swaps). Case, and `_` instead of `-`,
+ * make no difference. The first of several equally similar candidates takes precedence.
  */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   const wanted = fold(word)
@@ -218,16 +238,24 @@ function at(row: readonly number[], index: number): number {
   return row[index] ?? Infinity
 }
 
-/** A word as a shell reads it back. Control characters are for the printer to make visible. */
+/** Quotes a word for a shell, if necessary. The printer escapes control characters. */
 export function shellWord(word: string): string {
   const isPlain = /^[\w@%+:,./][\w@%+=:,./-]*$|^--?[A-Za-z][a-z-]*$/.test(word)
   return isPlain ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 }
 
-/** Line and column of an offset into a text, both from 1; columns count UTF-16 units. */
+/**
+ * Removes the byte-order mark that some editors write at the start of a file. The mark is not a part of the
+ * content, and it makes JSON, TOML and lists of variables invalid.
+ */
+export function withoutMark(text: string): string {
+  return text.startsWith('\ufeff') ? text.slice(1) : text
+}
+
+/** Returns the line and column of an offset in a text, both from 1; columns count UTF-16 units. */
 export type TextPlaces = (offset: number) => { line: number; column: number }
 
-/** The places of one text: its lines are counted once, however many places are asked for. */
+/** Returns a function for the places in one text. The lines are counted only once. */
 export function placesIn(text: string): TextPlaces {
   let starts: number[] | undefined
   return (offset) => {

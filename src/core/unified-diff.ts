@@ -2,10 +2,10 @@ import { createRequire } from 'node:module'
 import type * as Diff from 'diff'
 import { safeLine } from './text.ts'
 
-/** Texts with more changed lines are shown as one block: comparing them takes minutes. */
+/** Texts with more changed lines become a single block: a comparison would take minutes. */
 const mostChanges = 2000
 
-/** A unified diff with three lines of context, empty for equal texts. A path is one line of it. */
+/** Returns a unified diff with three lines of context; empty for equal texts. The path is made one line. */
 export function unifiedDiff(path: string, before: string, after: string): string {
   if (before === after) return ''
   const { structuredPatch }: typeof Diff = createRequire(import.meta.url)('diff')
@@ -13,12 +13,12 @@ export function unifiedDiff(path: string, before: string, after: string): string
   const { hunks } = structuredPatch('', '', before, after, '', '', options) ?? {
     hunks: [wholeHunk(before, after)],
   }
-  const shown = safeLine(path.replaceAll('\\', '/').replace(/^\/+/, ''))
+  const name = safeLine(path.replaceAll('\\', '/').replace(/^\/+/, ''))
   const lines = hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines: changed }) => [
     `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
     ...changed,
   ])
-  return [`--- a/${shown}`, `+++ b/${shown}`, ...lines].join('\n')
+  return [`--- a/${name}`, `+++ b/${name}`, ...lines].join('\n')
 }
 
 function wholeHunk(before: string, after: string): Diff.StructuredPatchHunk {

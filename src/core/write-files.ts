@@ -15,7 +15,7 @@ import {
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import { StateFileError, systemCode } from './errors.ts'
 import { isDirectory, isInside, realPathOf, statsOf } from './read-files.ts'
-import { randomText } from './runtime.ts'
+import { uniqueText } from './runtime.ts'
 
 export interface AtomicWriteOptions {
   /** Permission bits of the new file; default: those of the file it replaces, else 0o644. */
@@ -25,20 +25,19 @@ export interface AtomicWriteOptions {
 }
 
 /**
- * Replaces a file as a whole: a reader sees the old content or the new, also after a crash.
- * Missing directories are made, for a private file private ones; a symbolic link keeps pointing where it did and its target is
- * replaced.
- * @throws {StateFileError} for a device or a pipe, which may be anybody's, and for a link that leads
- * out of `within`; the system error when the disk
- * is full, read-only or forbidden. The old file is then untouched and nothing is left behind.
+ * Replaces a file atomically: a reader sees the old or the new content, even after a crash. Creates missing
+ * directories, private ones for a private file. A symbolic link stays, and its target is replaced.
+ * @throws {StateFileError} for a device or a pipe, which other programs may use, and for a link that leads
+ * out of `within`; the system error if the disk is full, read-only or not accessible. The old file is then
+ * unchanged, and no temporary file remains.
  */
 export function writeFileAtomicSync(
   path: string,
   content: string | Uint8Array,
   options: AtomicWriteOptions = {},
 ): void {
-  const found = statsOf(path)
-  if (found && !found.isFile() && !found.isDirectory()) {
+  const stats = statsOf(path)
+  if (stats && !stats.isFile() && !stats.isDirectory()) {
     const message = `${path} cannot be written: it is a device or a pipe, or leads to one`
     const hint = 'Remove it if no other program uses it.'
     throw new StateFileError({ code: 'file-not-regular', message, hint })
@@ -46,13 +45,13 @@ export function writeFileAtomicSync(
   const target = realTarget(path)
   if (options.within !== undefined) requireWithin(options.within, path)
   const directory = dirname(target)
-  const mode = options.mode ?? (found ? found.mode & 0o777 : 0o644)
+  const mode = options.mode ?? (stats ? stats.mode & 0o777 : 0o644)
   const isPrivate = (mode & 0o077) === 0
   if (isPrivate) makePrivateDirectory(directory)
   else makeDirectory(directory)
-  // In a project, where what a killed process has left would be seen.
+  // Only for shared files: in a project, a user would see the leftovers of a killed process.
   if (!isPrivate) removeLeftovers(directory, basename(target))
-  const temporary = join(directory, `.${basename(target)}.${randomText(10)}.tmp`)
+  const temporary = join(directory, `.${basename(target)}.${uniqueText(10)}.tmp`)
   try {
     writeWhole(temporary, content, mode)
     renameSync(temporary, target)
@@ -63,7 +62,7 @@ export function writeFileAtomicSync(
   syncDirectory(directory)
 }
 
-/** {@link writeFileAtomicSync} as a promise, for public methods that touch a disk. */
+/** {@link writeFileAtomicSync} as a promise, for public methods that write files. */
 export async function writeFileAtomic(
   path: string,
   content: string | Uint8Array,
@@ -91,7 +90,7 @@ function realTarget(path: string): string {
   }
 }
 
-/** Throws {@link StateFileError} where a path, or the nearest one above that exists, leads out. */
+/** Throws {@link StateFileError} if a path, or its nearest existing ancestor, leads out of `root`. */
 export function requireWithin(root: string, path: string): void {
   let place = resolve(path)
   while (!lstatSync(place, { throwIfNoEntry: false })) place = dirname(place)
@@ -104,7 +103,7 @@ export function requireWithin(root: string, path: string): void {
 
 const leftoverAgeMs = 60_000
 
-/** Removes what an earlier write of the same file has left, unless another process may be at it. */
+/** Removes temporary files of earlier writes, unless another process may still use them. */
 function removeLeftovers(directory: string, name: string): void {
   for (const entry of readdirSync(directory)) {
     if (!entry.startsWith(`.${name}.`) || !/\.[0-9a-z]{10}\.tmp$/.test(entry)) continue
@@ -117,11 +116,11 @@ function removeLeftovers(directory: string, name: string): void {
 export function removeIfThere(path: string): void {
   try {
     unlinkSync(path)
-  } catch {} // The write never got far enough to make it, or the directory is gone.
+  } catch {} // The file was never created, or its directory is gone.
 }
 
 function syncDirectory(directory: string): void {
-  if (process.platform === 'win32') return // Windows opens no directory as a file.
+  if (process.platform === 'win32') return // Windows cannot open a directory as a file.
   const descriptor = openSync(directory, 'r')
   try {
     fsyncSync(descriptor)
@@ -131,11 +130,10 @@ function syncDirectory(directory: string): void {
 }
 
 /**
- * Makes a directory and what is missing above it; one that exists stays as it is. Instead of the
- * option `recursive` of Node, which never returns where a directory that exists says that it does not,
- * as /proc does.
- * @param mode of each that is made, less what the umask takes away.
- * @throws the system error where one cannot be made, or is not a directory.
+ * Creates a directory and its missing ancestors; existing ones stay unchanged. Node's option `recursive` is
+ * not used, because it never returns if the system reports ENOENT for an existing directory, as in /proc.
+ * @param mode the mode of each new directory, before the umask.
+ * @throws the system error if a directory cannot be created, or a path is not a directory.
  */
 export function makeDirectory(path: string, mode = 0o777): void {
   const directory = resolve(path)
@@ -145,7 +143,7 @@ export function makeDirectory(path: string, mode = 0o777): void {
   try {
     mkdirSync(directory, { mode })
   } catch (error) {
-    // Somebody else may have made it in the meantime.
+    // Another process may have created it in the meantime.
     if (systemCode(error) !== 'EEXIST' || !isDirectory(directory)) throw error
   }
 }
@@ -153,9 +151,8 @@ export function makeDirectory(path: string, mode = 0o777): void {
 const sharedDirectory = '.skillrail'
 
 /**
- * Makes a directory for files that only the user may read, and what is missing above it, mode 0700
- * whatever the umask is, as the XDG Base Directory Specification asks. Directories that exist stay
- * as they are.
+ * Creates a directory for files that only the user can read, and its missing ancestors, with mode 0700, as
+ * the XDG Base Directory Specification requires. Existing directories stay unchanged.
  */
 export function makePrivateDirectory(path: string): void {
   const parts = resolve(path).split(sep)
@@ -166,7 +163,10 @@ export function makePrivateDirectory(path: string): void {
 
 const oldestMs = 7 * 24 * 3600 * 1000
 
-/** Keeps a directory of small files small: from `most` on, those older than a week go, and all from four times as many. */
+/**
+ * Limits a directory of small files: from `most` files on, removes files older than a week; above four times
+ * as many, all files.
+ */
 export function forgetOldFiles(directory: string, nowMs: number, most: number): void {
   const names = readdirSync(directory)
   if (names.length < most) return
@@ -177,10 +177,10 @@ export function forgetOldFiles(directory: string, nowMs: number, most: number): 
   }
 }
 
-/** Replaces a file that a user named; writes into a device or pipe. @throws the system's error */
+/** Replaces a file that a user specified, or writes into a device or pipe. @throws the system error */
 export async function writeNamedFile(path: string, text: string): Promise<void> {
-  const found = statsOf(path)
-  if (!found || found.isFile() || found.isDirectory()) {
+  const stats = statsOf(path)
+  if (!stats || stats.isFile() || stats.isDirectory()) {
     return await writeFileAtomic(path, text)
   }
   const descriptor = openAtOnce(path, constants.O_WRONLY)
@@ -191,7 +191,7 @@ export async function writeNamedFile(path: string, text: string): Promise<void> 
   }
 }
 
-/** Opens a file without waiting for the reader of a pipe, which could not be interrupted. */
+/** Opens a file without waiting for the reader of a pipe: that wait could not be interrupted. */
 export function openAtOnce(path: string, flags: number): number {
   try {
     return openSync(path, flags | (constants.O_NONBLOCK ?? 0), 0o644)
@@ -201,14 +201,14 @@ export function openAtOnce(path: string, flags: number): number {
   }
 }
 
-/** Writes all of it, also into a full pipe that does not block. Throws the error of the system. */
+/** Writes all bytes, even into a full non-blocking pipe. Throws the system error. */
 export function writeAll(descriptor: number, bytes: Uint8Array): void {
   for (let written = 0; written < bytes.length;) {
     try {
       written += writeSync(descriptor, bytes, written)
     } catch (error) {
       if (systemCode(error) !== 'EAGAIN') throw error
-      // Wait a millisecond for its reader.
+      // Wait a millisecond for the pipe's reader.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)
     }
   }

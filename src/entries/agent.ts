@@ -24,13 +24,9 @@ export {
 } from '#agent/errors'
 export { type PromptTemplate, promptText } from '#agent/prompt-template'
 export { type ModelProvider, resolveModel, type ResolveModelOptions } from '#agent/resolve-model'
-export type {
-  DelegateOptions,
-  PermissionMode,
-  SubagentConfig,
-  SubagentOverrides,
-  SubagentParent,
-} from '#agent/subagents/config'
+export type { PermissionMode } from '#agent/approval/permission-mode'
+export type { DelegateOptions, SubagentConfig, SubagentOverrides } from '#agent/subagents/config'
+export type { SubagentParent } from '#agent/subagents/parent'
 export {
   type DelegationHandle,
   type DelegationStatus,
@@ -42,7 +38,7 @@ export {
   SubagentManager,
   type SubagentManagerOptions,
 } from '#agent/subagents/manager'
-export { type SchemaType, tool, type ToolDefinition } from '#agent/tool'
+export { tool, type ToolDefinition } from '#agent/tool'
 export type {
   AgentEvent,
   AgentTool,
@@ -52,6 +48,7 @@ export type {
   ModelObject,
   Permission,
   RunOptions,
+  SchemaType,
   TokenUsage,
   ToolContext,
   WaitingCall,

@@ -5,6 +5,7 @@ export {
   StateFileError,
   UsageError,
 } from '#core/errors'
+export { SettingsError } from '#core/settings-error'
 export type { JsonValue } from '#core/json'
 export { type Runtime, systemRuntime } from '#core/runtime'
 export type {

@@ -17,15 +17,15 @@ export interface AgentCli {
   title: string
   program: string
   install: string
-  /** Headless, with the client's own permissions: no flag here raises them. */
+  /** The arguments of a headless start. The client keeps its permissions: no flag here raises them. */
   args(wishes: AgentWishes): readonly string[]
-  /** Which requests of a skill `args` passes on; the others have no equal in this client. */
+  /** The requests of a skill that `args` passes on; this client has no option for the others. */
   honours: readonly SkillRequest[]
-  /** Beginnings of the variables that hold its sign-in and its settings. */
+  /** The prefixes of the variables with the client's sign-in and settings. */
   variables: readonly string[]
 }
 
-/** Tried with the versions that the client tests install. */
+/** These options work in the versions that the client tests install. */
 export const agentClis = {
   claude: {
     title: 'Claude Code',
@@ -91,7 +91,7 @@ export function isAgentCli(name: string): name is AgentCliName {
   return Object.hasOwn(agentClis, name)
 }
 
-/** Variables that any program with a network connection needs to find its way. */
+/** Variables that any program with a network connection needs. */
 export const networkVariables: readonly string[] =
   'HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy NODE_EXTRA_CA_CERTS SSL_CERT_FILE XDG_CONFIG_HOME XDG_DATA_HOME XDG_CACHE_HOME XDG_STATE_HOME'.split(
     ' ',
@@ -105,7 +105,7 @@ interface AgentRequest extends Pick<ProcessRequest, 'cwd' | 'outputLimit' | 'sig
   environment: Readonly<Record<string, string>>
 }
 
-/** Asks an agent's command line once, headless, and reads the output block of its answer. */
+/** Runs an agent's command line once, headless, and reads the output block of its answer. */
 export async function runAgent(request: AgentRequest) {
   const { client, program, wishes, prompt, environment, ...process } = request
   const started = startOf(program)
@@ -134,10 +134,10 @@ function startOf(program: string): { file: string; args: readonly string[] } | u
 }
 
 /**
- * What a command file of Windows would start, as npm and pnpm write them; undefined for one of another
- * form. Node does not start such a file without a shell (since CVE-2024-27980), and a shell would read
- * the arguments a second time.
- * @param node takes the place of the one that the file would look for.
+ * Returns the program that a Windows command file starts, if npm or pnpm wrote the file; undefined for
+ * any other form. Node starts command files only with a shell (since CVE-2024-27980), and a shell would
+ * parse the arguments a second time.
+ * @param node replaces the Node that the file would look for.
  */
 export function shimTarget(
   path: string,
@@ -152,14 +152,14 @@ export function shimTarget(
   const target = win32.join(win32.dirname(path), call)
   const extension = win32.extname(target).toLowerCase()
   if (extension === '.exe') return { file: target, args: [] }
-  // Without an extension it is a script, whose first line npm has turned into the call of Node.
+  // A target without an extension is a script: npm has turned its first line into a call of Node.
   const isScript = extension === '' && /\bnode(\.exe)?"/i.test(text)
   return isScript || ['.js', '.mjs', '.cjs'].includes(extension)
     ? { file: node, args: [target] }
     : undefined
 }
 
-/** A path from the file's own directory, in quotation marks, last before all arguments. */
+/** A quoted path, relative to the file's directory, directly before all arguments. */
 const invocation = /"%(?:~dp0|dp0%)\\?([^"]+)"[ \t]+%\*[ \t]*(?:\)[ \t]*)?$/
 
 export function isCommandFile(path: string): boolean {
@@ -167,32 +167,41 @@ export function isCommandFile(path: string): boolean {
 }
 
 /**
- * The whole prompt of a step for an agent's command line or a model. Nothing is left to it to find.
- * The example of the answer stands behind bars, so that an echo of the prompt is never taken for it.
+ * Returns the prompt of a step for an agent's command line or a model. It contains everything that the
+ * step needs. Each line of the example answer starts with a bar, so that an echo of the prompt is never
+ * read as an answer.
  */
 export function agentPrompt(facts: {
   content: string
   references: string
   step: string
   state: string
-  /** How the report is given: as a block in the answer (default), or by a schema. */
+  /** Why a user rejected the earlier result. */
+  feedback?: string | undefined
+  /** The form of the report: a block in the answer (default), or JSON by a schema. */
   report?: 'block' | 'schema' | undefined
 }): string {
-  const { content, references, step, state, report = 'block' } = facts
+  const { content, references, step, state, feedback, report = 'block' } = facts
   const parts = [
     `You carry out one step of a chain of skills: ${step}. These are its instructions.`,
     content,
     ...(references === '' ? [] : [`These references belong to them:\n\n${references.trimEnd()}`]),
     statePart(state),
+    ...(feedback === undefined ? [] : [feedbackPart(feedback)]),
     report === 'block' ? `${task} ${blockForm}` : `${task} ${schemaForm}`,
   ]
   return `${parts.join('\n\n')}\n`
 }
 
-/** What is said of `chain_state`, given as JSON. Nothing that a step left ends the block. */
+/** Returns the part of a prompt with `chain_state`. The output of a step cannot end the block. */
 export function statePart(state: string): string {
-  const kept = state.replaceAll('</', String.raw`<\/`)
-  return `What the steps before it left, as JSON:\n\n<chain_state>\n${kept}\n</chain_state>`
+  const escaped = state.replaceAll('</', String.raw`<\/`)
+  return `What the steps before it left, as JSON:\n\n<chain_state>\n${escaped}\n</chain_state>`
+}
+
+/** Says in words that a step is done again; the state has the same reason as `feedback`. */
+export function feedbackPart(feedback: string): string {
+  return `A user rejected what was done before, and this step is done again. The reason: ${feedback}`
 }
 
 const task = 'Do this step and nothing of what may come after it. You cannot ask questions.'

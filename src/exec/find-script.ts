@@ -18,8 +18,8 @@ export type ScriptSearch =
   | { kind: 'broken'; diagnostic: Diagnostic }
 
 /**
- * The script that executes a skill: what its `run` field names, else the one conventional file
- * `scripts/run`, `scripts/run.sh`, `.mjs`, `.js`, `.ts` or `.py`. It must lie inside the skill.
+ * Returns the script that executes a skill: the one that its `run` field names, else the conventional
+ * file `scripts/run`, `scripts/run.sh`, `.mjs`, `.js`, `.ts` or `.py`. It must be inside the skill.
  */
 export function findScript(directory: string, run: string | undefined): ScriptSearch {
   if (run !== undefined) return openScript(directory, run)
@@ -42,7 +42,7 @@ function conventionalScript(directory: string, stem: string, hint: string): Scri
   }
   const present = extensions.flatMap((extension) => {
     const entry = entries.find(({ name }) => name === `${stem}${extension}`)
-    return entry && isMeant(directory, entry) ? [`scripts/${entry.name}`] : []
+    return entry && isCandidate(directory, entry) ? [`scripts/${entry.name}`] : []
   })
   const [only] = present
   if (only === undefined) return { kind: 'none' }
@@ -51,8 +51,8 @@ function conventionalScript(directory: string, stem: string, hint: string): Scri
   return broken('script-ambiguous', directory, message, hint)
 }
 
-/** A link that leads nowhere is meant too: whoever opens it says what is wrong with it. */
-function isMeant(directory: string, entry: Dirent): boolean {
+/** A broken link counts too: opening it reports what is wrong. */
+function isCandidate(directory: string, entry: Dirent): boolean {
   if (!entry.isSymbolicLink()) return entry.isFile()
   return tried(true, () => statSync(join(directory, 'scripts', entry.name)).isFile())
 }
@@ -72,7 +72,7 @@ function openScript(directory: string, relative: string): ScriptSearch {
   const problem = problemIn(() => (head = headOf(path).toString('latin1')))
   const executable = ((statsOf(path)?.mode ?? 0) & 0o111) !== 0
   const interpreter = interpreterFor({ path, head, executable, platform: process.platform })
-  // A program may be executed by whom it cannot be read; an interpreter has to read its script.
+  // An account may execute a program without reading it; an interpreter has to read its script.
   if (problem !== undefined && interpreter?.file !== path)
     return unreadable(directory, relative, problem)
   if (interpreter) return { kind: 'found', script: { path, relative, ...interpreter } }
@@ -102,10 +102,11 @@ function broken(code: string, path: string, message: string, hint: string): Scri
 }
 
 /**
- * How to start a script, or undefined when nothing says so. The `#!` line decides, with or without
- * the run bit; one that asks for `node` gets the Node that runs us, so that a script means the same
- * on every machine. Then the extension; then the run bit (a compiled program).
- * @param script `head`: its first bytes, of which each is a character
+ * Returns how to start a script, or undefined if nothing specifies that. The `#!` line comes first, with
+ * or without the executable bit, then the extension, then the executable bit (a compiled program). A
+ * `#!` line with `node` gets the Node that runs Skillrail, so that a script behaves the same on every
+ * machine.
+ * @param script `head`: its first bytes, one character per byte
  */
 export function interpreterFor(script: {
   path: string
@@ -118,15 +119,19 @@ export function interpreterFor(script: {
   if (shebang !== null) {
     const [, program = '', rest = ''] = shebang
     const isEnv = baseName(program) === 'env'
-    const words = isEnv ? envWords(rest) : [program, ...(rest === '' ? [] : [rest])]
+    const words = isEnv ? envWords(program, rest) : [program, ...(rest === '' ? [] : [rest])]
     const [name = '', ...options] = words
     if (baseName(name) === 'node') return { file: process.execPath, args: [...options, path] }
+    // The kernel would let `env` use the search path, which may contain folders of the project. A line
+    // with a Windows line ending still goes to `env`, whose error names the problem.
+    if (isEnv && name !== '' && !shebang[0].endsWith('\r\n') && platform !== 'win32')
+      return { file: name, args: [...options, path] }
     if (platform === 'win32') return { file: baseName(name), args: [...options, path] }
     if (executable) return { file: path, args: [] }
     if (name !== '') return { file: name, args: [...options, path] }
   }
-  const known = byExtension(extname(path).toLowerCase(), platform)
-  if (known !== undefined) return { file: known, args: [path] }
+  const interpreter = byExtension(extname(path).toLowerCase(), platform)
+  if (interpreter !== undefined) return { file: interpreter, args: [path] }
   return executable && platform !== 'win32' ? { file: path, args: [] } : undefined
 }
 
@@ -136,10 +141,16 @@ function byExtension(extension: string, platform: NodeJS.Platform): string | und
   return ['.mjs', '.js', '.ts'].includes(extension) ? process.execPath : undefined
 }
 
-/** `env -S` splits its one argument, as the kernel passes everything after the program in one. */
-function envWords(rest: string): string[] {
-  const words = rest.split(/[ \t]+/).filter((word) => word !== '')
-  return words[0] === '-S' ? words.slice(1) : words
+/**
+ * Splits the arguments of `env`: the kernel passes everything after the program as one argument, which
+ * `env -S` splits. If `env` has other options or variables, it stays the first word.
+ */
+function envWords(program: string, rest: string): string[] {
+  const words = rest
+    .replace(/^(?:-S|--split-string=?)[ \t]*/, '')
+    .split(/[ \t]+/)
+    .filter((word) => word !== '')
+  return /^-|=/.test(words[0] ?? '') ? [program, ...words] : words
 }
 
 function baseName(program: string): string {

@@ -1,19 +1,29 @@
 import { spawn } from 'node:child_process'
-import type { Writable } from 'node:stream'
+import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { endGroup, endOrphans, groupIsGone } from './process-group.ts'
-import { exitOf, type ProcessRequest } from './process.ts'
+import { exitOf, type ProcessEnd, type ProcessRequest } from './process.ts'
 
-export type KeptProcess = Awaited<ReturnType<typeof startKeptProcess>>
+export interface KeptProcess {
+  pid: number
+  stdin: Writable
+  stdout: Readable
+  stderr: Readable
+  /** Resolves when the program has ended; its child processes may still run. */
+  ended: Promise<ProcessEnd>
+  /** Closes the input, waits 500 ms, then ends the group. Resolves when the group is empty. */
+  end(): Promise<void>
+}
 
 /**
- * Starts a program in a process group of its own that ends with us at the latest, whatever ends us.
- * @param request `key` is one of a kind, without spaces: by it what left the group is found again.
- * @throws {Error} of `spawn` where it cannot be started.
+ * Starts a program in a new process group. The group ends at the latest when this process ends, even by
+ * `kill -9`.
+ * @param request `key` is unique and has no spaces: it identifies processes that left the group.
+ * @throws {Error} from `spawn` if the program cannot be started.
  */
 export async function startKeptProcess(
   request: Pick<ProcessRequest, 'file' | 'args' | 'cwd' | 'env'> & { key: string },
-) {
+): Promise<KeptProcess> {
   const child = spawn(request.file, [...request.args], {
     cwd: request.cwd,
     env: { ...request.env, SKILLRAIL_IDEMPOTENCY_KEY: request.key },
@@ -23,13 +33,11 @@ export async function startKeptProcess(
   })
   const { pid, stdin, stdout, stderr } = child
   if (pid === undefined) throw await new Promise((resolve) => child.on('error', resolve))
-  tellGuard(`+ ${pid} ${request.key}`)
+  writeToWatchdog(`+ ${pid} ${request.key}`)
   for (const stream of [stdin, stdout, stderr]) stream.on('error', () => undefined)
-  // What it started may still run.
   const ended = exitOf(child)
   const isGone = () => (child.exitCode !== null || child.signalCode !== null) && groupIsGone(pid)
   let ending: Promise<void> | undefined
-  /** Closes its input, waits 500 ms, then ends its group. Resolves when nothing of it is left. */
   const end = async (): Promise<void> => {
     stdin.end()
     await Promise.race([ended, sleep(graceMs, undefined, { ref: false })])
@@ -37,7 +45,7 @@ export async function startKeptProcess(
     await ended
     endOrphans(new Set([request.key]))
     for (const stream of [stdin, stdout, stderr]) stream.destroy()
-    tellGuard(`- ${pid}`)
+    writeToWatchdog(`- ${pid}`)
   }
   return { pid, stdin, stdout, stderr, ended, end: () => (ending ??= end()) }
 }
@@ -45,37 +53,37 @@ export async function startKeptProcess(
 const graceMs = 500
 
 /**
- * Tells the guard of this process, a small shell, which groups to watch. The end of its input means
- * that we are dead, by `kill -9` even; then the groups get TERM, and KILL after 2 s, as does whatever
- * carries the idempotency key of one of them and has left its group (Linux).
+ * Sends the watchdog of this process, a small shell, the groups to watch. When its input ends, this
+ * process is dead, perhaps by `kill -9`. The watchdog then sends the groups TERM, and KILL after 2 s. On
+ * Linux it also kills processes that left a group, by their idempotency key.
  */
-function tellGuard(line: `+ ${number} ${string}` | `- ${number}`): void {
+function writeToWatchdog(line: `+ ${number} ${string}` | `- ${number}`): void {
   if (process.platform === 'win32') return
-  input ??= startGuard()
+  input ??= startWatchdog()
   input.write(`${line}\n`)
 }
 
 let input: Writable | undefined
 
-function startGuard(): Writable {
-  const child = spawn('/bin/sh', ['-c', guardProgram, 'skillrail-guard'], {
+function startWatchdog(): Writable {
+  const child = spawn('/bin/sh', ['-c', watchdogProgram, 'skillrail-guard'], {
     cwd: '/',
     env: { PATH: '/usr/bin:/bin' },
     stdio: ['pipe', 'ignore', 'ignore'],
-    // A Ctrl-C at the terminal is not for the guard.
+    // Ctrl-C at the terminal must not end the watchdog.
     detached: true,
   })
   child.on('error', () => undefined)
-  // Should somebody end the guard, the next group gets a new one.
+  // If the watchdog was killed, the next group starts a new one.
   child.on('exit', () => (input = undefined))
   child.stdin.on('error', () => undefined)
-  // It must not keep this process alive; its pipe has a handle of its own.
+  // The watchdog must not keep this process alive. Its pipe has a separate handle.
   child.unref()
   if ('unref' in child.stdin && typeof child.stdin.unref === 'function') child.stdin.unref()
   return child.stdin
 }
 
-const guardProgram = String.raw`
+const watchdogProgram = String.raw`
 groups=
 while read -r verb group key; do
   rest=

@@ -1,8 +1,8 @@
 import { isObject, parseJson } from '#core/json'
 
 /**
- * The last `output:` block or JSON object with a `status`, fenced or bare, whole or broken; undefined
- * where nothing claims to be one. Time is linear in the text, whatever it contains.
+ * Returns the last `output:` block or JSON object with a `status`, fenced or bare, complete or broken;
+ * undefined if the text has none. The time is linear in the length of the text.
  */
 export function lastOutputBlock(stdout: string): string | undefined {
   const printed = stdout.trimEnd()
@@ -26,12 +26,12 @@ interface Line {
   start: number
 }
 
-/** A carriage return alone ends a line too: what draws progress bars writes over its line. */
+/** A single carriage return ends a line too: progress bars use it to overwrite their line. */
 function splitLines(text: string): Line[] {
   const lines: Line[] = []
   let start = 0
   for (const whole of text.split(/\r\n|\r|\n/)) {
-    // Windows shells put a byte order mark before what they print.
+    // Windows shells print a byte order mark first.
     const marks = /^[\uFEFF\u200B\u2060]{0,9}/.exec(whole)?.[0].length ?? 0
     lines.push({ text: whole.slice(marks), start: start + marks })
     start += whole.length
@@ -53,10 +53,10 @@ function enclosingLines(lines: readonly Line[]): (string | undefined)[] {
 }
 
 /**
- * The `output:` line and what is indented below it, moved to the left edge. An `output:` with
- * nothing below it is a heading of some log, not a claim. One that is indented outside a fence, or
- * has words behind it, is a claim when a status of ours stands below, unless it is a part of
- * something else.
+ * Returns the `output:` line and the indented lines below it, without their common indentation. An
+ * `output:` with no lines below is a heading in a log, not an output. An `output:` that is indented
+ * outside a fence, or has text on its line, is an output only if one of our statuses follows and it is
+ * not a part of something else.
  */
 function yamlBlock(lines: readonly Line[], first: number, parent: string | undefined) {
   const head = lines[first]?.text ?? ''
@@ -77,10 +77,10 @@ function yamlBlock(lines: readonly Line[], first: number, parent: string | undef
   return beside
 }
 
-/** A status that stands directly below `output:` and should have been indented. */
+/** Accepts a status directly below `output:` that should be indented. */
 function besideHead(lines: readonly Line[], first: number, indent: number): string | undefined {
   const below = lines[first + 1]?.text ?? ''
-  if (indentOf(below) !== indent || !ownStatus.test(below.slice(indent))) return undefined
+  if (indentOf(below) !== indent || !statusLine.test(below.slice(indent))) return undefined
   const rest = lines.slice(first, first + 1000)
   const end = rest.findIndex(({ text }) => text.trim() === '' || fence.test(text))
   const block = rest.slice(0, end === -1 ? rest.length : end)
@@ -88,10 +88,10 @@ function besideHead(lines: readonly Line[], first: number, indent: number): stri
 }
 
 const fence = /^[ \t]*(?:```|~~~)/
-const ownStatus = /^status[ \t]*:[ \t]*(["']?)(?:success|failure|critical)\1[ \t]*(?:#.*)?$/i
+const statusLine = /^status[ \t]*:[ \t]*(["']?)(?:success|failure|critical)\1[ \t]*(?:#.*)?$/i
 const flowStatus = /[{,][ \t]*(["']?)status\1[ \t]*:[ \t]*["']?(?:success|failure|critical)\b/i
 
-/** Whether a status of ours is a key of this block itself, on its first hundred lines. */
+/** Whether one of our statuses is a key of this block itself, in its first hundred lines. */
 function hasStatusBelow(lines: readonly Line[], first: number, indent: number): boolean {
   const head = lines[first]?.text ?? ''
   if (/^[ \t]*output[ \t]*:[ \t]*\{/.test(head)) {
@@ -100,21 +100,21 @@ function hasStatusBelow(lines: readonly Line[], first: number, indent: number): 
   let level: number | undefined
   for (const { text } of lines.slice(first + 1, first + 101)) {
     if (text.trim() === '') continue
-    const own = indentOf(text)
-    if (own <= indent) return false
-    level ??= own
-    if (own === level && ownStatus.test(text.slice(own))) return true
+    const depth = indentOf(text)
+    if (depth <= indent) return false
+    level ??= depth
+    if (depth === level && statusLine.test(text.slice(depth))) return true
   }
   return false
 }
 
-/** Whether the line above opens something larger: a mapping, a list, a piece of code. */
+/** Whether the line above starts something larger: a mapping, a list or code. */
 function isPartOf(parent: string | undefined): boolean {
   const text = parent?.trim() ?? ''
   return /[[{(,]$/.test(text) || /^(?:- )?\S+:$/.test(text) || /^- [^\s:]+:/.test(text)
 }
 
-/** Whether a fence of the same indentation opens above, with only its content in between. */
+/** Whether a fence with the same indentation starts at most four lines above. */
 function insideFence(lines: readonly Line[], index: number, indent: number): boolean {
   for (let above = index - 1; above >= 0 && above > index - 5; above--) {
     const text = lines[above]?.text ?? ''
@@ -128,9 +128,9 @@ function indentOf(text: string): number {
 }
 
 /**
- * The JSON object that starts at `start`, when it is meant as an output. Logs hold other objects and
- * listings other braces, so one that does not parse counts only when its first key says so, or a
- * status of ours is among its keys.
+ * Returns the JSON object that starts on this line, if it is meant as an output. Logs contain other
+ * objects, and code contains other braces. Invalid JSON therefore counts only if its first key is that
+ * of an output, or one of our statuses is among its keys.
  */
 function jsonBlock(printed: string, scan: ObjectScanner, lines: readonly Line[], index: number) {
   const line = lines[index]
@@ -143,7 +143,7 @@ function jsonBlock(printed: string, scan: ObjectScanner, lines: readonly Line[],
   if (/^\{\s*"(?:status"\s*:\s*"|output"\s*:\s*\{)/.test(text)) return text
   if (!hasStatus) return undefined
   if (/^\{\s*"/.test(text)) return text
-  // As Python and Node print their values; in a listing of code more would follow.
+  // Python and Node print values in this form. In a code listing, more text would follow.
   const alone = end !== undefined && /^[ \t]*(?:\r?\n|$)/.test(printed.slice(end, end + 100))
   return alone && /^\{\s*'?(?:status|result|errors|metrics)\b/.test(text) ? text : undefined
 }
@@ -159,9 +159,9 @@ function isElement(printed: string, end: number, lines: readonly Line[], index: 
 
 interface ScannedObject {
   end: number | undefined
-  /** Whether it has the key `status` with a status of ours on its own level. */
+  /** Whether the object itself has the key `status` with one of our statuses. */
   hasStatus: boolean
-  /** The object as JSON; undefined where it is none, or has no key that an output begins with. */
+  /** The parsed object; undefined for invalid JSON and for an object without an output's first key. */
   value: unknown
 }
 
@@ -169,15 +169,15 @@ type ObjectScanner = ReturnType<typeof objectScanner>
 
 const keyHere = /"(?:status|output)"\s{0,9}:/y
 
-/** A key `status` and a status of ours, as JSON, as YAML, and as languages print their values. */
+/** The key `status` with one of our statuses, in JSON, in YAML and as languages print values. */
 const statusHere = /(["']?)status\1\s{0,9}:\s{0,9}["']?(?:success|failure|critical)\b/y
 
 const statusTorn = /"status"\s{0,9}:\s{0,9}(?:"[a-z]{0,8})?$/y
 
-/** Scans objects of `text`. What lies in several of them is scanned again, within a linear limit. */
+/** Scans the objects of `text`. Nested objects are scanned repeatedly, within a linear limit. */
 function objectScanner(text: string) {
   let budget = 16 * text.length + 4096
-  /** Where the object begins that was scanned last and is never closed: nor is one around it. */
+  /** The start of the last object without an end: objects around it have no end either. */
   let unclosed = -1
 
   function at(expression: RegExp, index: number): boolean {
@@ -225,14 +225,14 @@ function objectScanner(text: string) {
 const fields: readonly string[] = ['status', 'result', 'errors', 'metrics']
 
 /**
- * Whether a JSON value is meant as an output. Other programs print objects with a `status` too: one
- * in words always counts, another kind only where every key is a field of an output.
+ * Whether a JSON value is meant as an output. Other programs print objects with a `status` too: a
+ * status that is a string always counts, any other only if every key is a field of an output.
  */
 function isMeantAsOutput(value: unknown): boolean {
   if (!isObject(value)) return false
   const keys = Object.keys(value)
   const { output, status } = value
-  // The configuration of a bundler has an `output` as well.
+  // A bundler's configuration has the key `output` as well.
   if (typeof output === 'object' && output !== null && (keys.length === 1 || 'status' in output))
     return true
   if (typeof status === 'string') return true

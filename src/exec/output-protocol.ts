@@ -1,5 +1,7 @@
 import { errorsIn, messageOf } from '#core/errors'
 import { deepestJson, isObject, plainText, tooDeepAt, type JsonValue } from '#core/json'
+import { cutWithCount } from '#core/text'
+import { printedText } from '#core/printed-text'
 import { readYaml, yamlToJson } from '#skill/read-yaml'
 import { lastOutputBlock } from './output-block.ts'
 import { capturedText, type ProcessEnd, type ProcessResult } from './process.ts'
@@ -9,19 +11,19 @@ interface OutputSource extends ProcessResult {
 }
 
 /**
- * The output of a script, from the first of: the file it may write, the last `output:` block or JSON
- * object with a `status` on stdout, its exit code with the last line it printed. An exit
- * code other than 0 turns a claimed success into a failure. Never throws.
+ * Returns the output of a script, from the first of these that exists: its output file, the last
+ * `output:` block or JSON object with a `status` on stdout, its exit code with the last printed line. A
+ * reported success with an exit code other than 0 is a failure. Never throws.
  */
 export function readOutput(source: OutputSource): StepOutput {
-  return claimed(source, 'the script') ?? fromExitCode(codeOf(source.end), source)
+  return reportedOutput(source, 'the script') ?? fromExitCode(codeOf(source.end), source)
 }
 
-/** The last output block of an agent's answer; without one `output-missing`. Never throws. */
+/** Returns the last output block of an agent's answer; the error `output-missing` without one. Never throws. */
 export function readAgentOutput(source: OutputSource, name: string): StepOutput {
   const code = codeOf(source.end)
   const output =
-    claimed(source, name) ??
+    reportedOutput(source, name) ??
     (code === 0
       ? failedOutput('output-missing', `${name} answered without an output block`)
       : fromExitCode(code, source))
@@ -32,16 +34,16 @@ function codeOf(end: ProcessEnd): number {
   return end.kind === 'exit' ? end.code : 1
 }
 
-/** What a program says of itself, or how it was kept from it; undefined where it says nothing. */
-function claimed(source: OutputSource, subject: string): StepOutput | undefined {
+/** Returns the output that a program reports, or why it could not; undefined if it reports nothing. */
+function reportedOutput(source: OutputSource, subject: string): StepOutput | undefined {
   const interrupted = endedBadly(source.end, subject)
   if (interrupted) return interrupted
-  const claim = findClaim(source)
-  if (claim !== undefined) return contradicted(parseOutput(claim), codeOf(source.end), subject)
+  const report = findReport(source)
+  if (report !== undefined) return checkExitCode(parseOutput(report), codeOf(source.end), subject)
   return isCutOff(source.stdout) ? tooLarge('its output') : undefined
 }
 
-function contradicted(output: StepOutput, code: number, subject: string): StepOutput {
+function checkExitCode(output: StepOutput, code: number, subject: string): StepOutput {
   if (code === 0 || output.status !== 'success') return output
   const message = `${subject} reported success but ended with exit code ${code}`
   const errors = [...output.errors, { code: 'exit-code', message }]
@@ -49,9 +51,9 @@ function contradicted(output: StepOutput, code: number, subject: string): StepOu
 }
 
 /**
- * One output in the standard form (`status`, `result`, `errors`, `metrics`, with or without the
- * key `output` around them) as JSON or YAML. Anything else is a failure `output-malformed` that
- * shows the errors.
+ * Parses an output in the standard form (`status`, `result`, `errors`, `metrics`, with or without the
+ * key `output` around them) from JSON or YAML. Anything else is a failure `output-malformed` that
+ * contains the errors.
  */
 export function parseOutput(text: string): StepOutput {
   try {
@@ -62,7 +64,7 @@ export function parseOutput(text: string): StepOutput {
     return readFields(fields)
   } catch (error) {
     if (!(error instanceof Malformed)) throw error
-    const problem = shortened(error.message, 1000)
+    const problem = cutWithCount(error.message, 1000)
     return failedOutput('output-malformed', `the output of the skill is malformed: ${problem}`)
   }
 }
@@ -70,7 +72,7 @@ export function parseOutput(text: string): StepOutput {
 class Malformed extends Error {}
 
 const maxYamlCharacters = 65_536
-/** Bytes of a result; larger data goes through files. */
+/** Maximum bytes of a result; larger data goes through files. */
 const maxResultBytes = 1_048_576
 const maxEntries = 1000
 
@@ -88,21 +90,21 @@ function howItEnded(end: Exclude<ProcessEnd, { kind: 'exit' }>): string {
   return `could not be started: ${end.message}`
 }
 
-function findClaim(source: OutputSource): string | undefined {
+function findReport(source: OutputSource): string | undefined {
   if (source.file !== undefined && source.file.trim() !== '') return source.file
   const { head, tail, droppedBytes } = source.stdout
   if (droppedBytes === 0) return lastOutputBlock(head)
-  // Where the middle is missing, the end holds the last block. Without one there, what was said before
-  // counts: a failure must not become a success by what is printed after it. A cut line says nothing.
+  // If the middle is missing, the last block is at the end. Without a block there, one from the
+  // beginning counts: later output must not turn a failure into a success. A cut line is ignored.
   const before = head.slice(0, head.lastIndexOf('\n') + 1)
   return lastOutputBlock(tail) ?? (isCutOff(source.stdout) ? undefined : lastOutputBlock(before))
 }
 
-/** Whether the last line, or the object or block that ends with it, began before what was kept. */
+/** Whether the start of the last line, object or block is in the missing part. */
 function isCutOff({ head, tail, droppedBytes }: OutputSource['stdout']): boolean {
   if (droppedBytes === 0) return false
   const lines = tail.trimEnd().split('\n')
-  // A tail begins with a line, unless the last one is longer than all that was kept.
+  // A tail starts with a whole line, unless the last line is longer than the tail.
   if (tail.trim() === '') return true
   if (!tail.includes('\n')) return Buffer.byteLength(tail) >= Buffer.byteLength(head) - 4
   if (lines.at(-1) === '}') return !lines.includes('{')
@@ -114,7 +116,7 @@ function tooLarge(what: string): StepOutput {
   return failedOutput('result-too-large', message)
 }
 
-/** What is passed on is never cut: what is too large is a failure. */
+/** An output is never shortened: one that is too large is a failure. */
 function withinLimit(output: StepOutput): StepOutput {
   const { result, errors, metrics, artifacts } = output
   if (Buffer.byteLength(result) > maxResultBytes) return tooLarge('the result')
@@ -123,14 +125,16 @@ function withinLimit(output: StepOutput): StepOutput {
 }
 
 function fromExitCode(code: number, source: OutputSource): StepOutput {
-  const said = capturedText(source.stdout).trimEnd().split('\n').at(-1)?.trim() ?? ''
+  const lastLine =
+    printedText(capturedText(source.stdout)).trimEnd().split('\n').at(-1)?.trim() ?? ''
   if (code === 0) {
-    const result = { result: said, errors: [], metrics: {} }
+    const result = { result: lastLine, errors: [], metrics: {} }
     return withinLimit({ status: 'success', ...result, evidence: 'exit-code' })
   }
-  const complaint = shortened(lastComplaint(capturedText(source.stderr)) || said, 2000)
-  const message = complaint === '' ? `exit code ${code}` : `exit code ${code}: ${complaint}`
-  return { ...failedOutput('exit-code', message), result: complaint || message }
+  const errorLine = lastErrorLine(printedText(capturedText(source.stderr)))
+  const reason = cutWithCount(errorLine || lastLine, 2000)
+  const message = reason === '' ? `exit code ${code}` : `exit code ${code}: ${reason}`
+  return { ...failedOutput('exit-code', message), result: reason || message }
 }
 
 function parseValue(text: string): unknown {
@@ -142,7 +146,7 @@ function parseValue(text: string): unknown {
     try {
       return JSON.parse(trimmed)
     } catch (error) {
-      // Flow mappings of YAML begin like JSON.
+      // A YAML flow mapping starts like JSON.
       notJson = `its JSON cannot be read: ${messageOf(error)}`
     }
   }
@@ -160,9 +164,9 @@ function parseValue(text: string): unknown {
 function readFields(fields: Record<string, unknown>): StepOutput {
   const { status, result, errors, metrics, artifacts } = fields
   if (status !== 'success' && status !== 'failure' && status !== 'critical') {
-    const said = status === null || status === '' ? 'empty' : shortened(asText(status), 200)
-    const found = status === undefined ? 'it has no status' : `its status is ${said}`
-    throw new Malformed(`${found}; allowed are success, failure and critical`)
+    const value = status === null || status === '' ? 'empty' : cutWithCount(asText(status), 200)
+    const problem = status === undefined ? 'it has no status' : `its status is ${value}`
+    throw new Malformed(`${problem}; allowed are success, failure and critical`)
   }
   const paths = readArtifacts(artifacts)
   return withinLimit({
@@ -206,7 +210,7 @@ function readMetrics(value: unknown): StepOutput['metrics'] {
   const entries = Object.entries(value)
   if (entries.length > maxEntries) throw new Malformed(`it has more than ${maxEntries} metrics`)
   if (Object.hasOwn(value, '__proto__')) throw new Malformed('its metrics have a key __proto__')
-  // Infinity and NaN of YAML have no form in JSON.
+  // JSON has no form for Infinity and NaN, which YAML has.
   return Object.fromEntries(
     entries.map(([name, metric]) => [name, JSON.parse(JSON.stringify(metric ?? null))]),
   )
@@ -221,27 +225,25 @@ function asText(value: unknown): string {
   return plainText(value)
 }
 
-function shortened(text: string, limit: number): string {
-  if (text.length <= limit) return text
-  return `${text.slice(0, limit)}… (${text.length - limit} more characters)`
-}
-
-/** What a program said before it failed; for an uncaught error of Node, what is above its stack. */
-export function lastComplaint(stderr: string): string {
+/** Returns the last line of stderr; for an uncaught error in Node, the line above its stack. */
+export function lastErrorLine(stderr: string): string {
   const lines = stderr.trimEnd().split('\n')
   const last = lines.at(-1) ?? ''
   if (!/^Node\.js v\d/.test(last)) return last.trim()
   const above = lines.slice(0, -1)
   const error = above.findLast((line) => /^(?:Uncaught )?[\w$.]*(?:Error|Exception)\b/.test(line))
-  const said = error ?? above.findLast((line) => !/^(?:\s|\}|\(Use `node |$)/.test(line))
-  return (said ?? last).trim()
+  const message = error ?? above.findLast((line) => !/^(?:\s|\}|\(Use `node |$)/.test(line))
+  return (message ?? last).trim()
 }
 
-/** How a skill ended. `failure` and `critical` both count as failed. */
+/** The status of a finished skill. `failure` and `critical` both count as failed. */
 export type StepStatus = 'success' | 'failure' | 'critical'
 
-/** Who vouches for a result: the exit code of a script, our own verification, only the agent. */
-export type Evidence = 'exit-code' | 'verified' | 'self-reported'
+/**
+ * What confirms a result: the exit code of a script, a check that passed, only the agent, or a user who
+ * accepted the result although its check failed.
+ */
+export type Evidence = 'exit-code' | 'verified' | 'self-reported' | 'accepted'
 
 export interface ReportedError {
   code: string
@@ -254,7 +256,9 @@ export interface StepOutput {
   errors: readonly ReportedError[]
   metrics: Readonly<Record<string, JsonValue>>
   evidence: Evidence
-  /** Files in `SKILLRAIL_SCRATCH`, as the step named them: absolute, or relative to it. */
+  /** Files of its check that changed during a rail: the agent may have changed its own check. */
+  changedFiles?: readonly string[] | undefined
+  /** Files in `SKILLRAIL_SCRATCH`, as the step names them: absolute, or relative to that directory. */
   artifacts?: readonly string[] | undefined
 }
 

@@ -1,29 +1,24 @@
 import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { poll } from '#core/poll'
+import { processStat } from '#core/process-stat'
+import { windowsProgram } from '#core/find-program'
 
 const killAfterMs = 2000
 
-/** Ends a process group: TERM, KILL after 2 s. Resolves when nothing is alive or KILL was sent. */
+/** Ends a process group: TERM, then KILL after 2 s. Resolves when the group is gone or KILL was sent. */
 export async function endGroup(
   leader: number,
   isGone: () => boolean = () => groupIsGone(leader),
 ): Promise<void> {
   signalGroup(leader, 'SIGTERM')
-  const deadline = performance.now() + killAfterMs
-  while (!isGone()) {
-    if (performance.now() >= deadline) {
-      signalGroup(leader, 'SIGKILL')
-      return
-    }
-    await sleep(20)
-  }
+  const hasEnded = await poll(isGone, { everyMs: 20, patienceMs: killAfterMs })
+  if (!hasEnded) signalGroup(leader, 'SIGKILL')
 }
 
 /**
- * Whether no process of the group is alive. One that has ended and waits for its parent to notice is
- * not alive, although signals still reach it: in a container nobody may ever notice. On Windows there
- * are no groups: always true.
+ * Whether no process of the group is alive. A zombie does not count as alive, although signals still
+ * reach it: in a container its parent may never wait for it. Windows has no groups: always true.
  */
 export function groupIsGone(leader: number): boolean {
   if (process.platform === 'win32') return true
@@ -35,19 +30,18 @@ export function groupIsGone(leader: number): boolean {
 
 /** The process group of a process of Linux; undefined for one that has ended, noticed or not. */
 export function groupOf(pid: number): number | undefined {
-  const stat = tried('', () => readFileSync(`/proc/${pid}/stat`, 'latin1'))
-  // After the name, which may contain anything but is the last in parentheses: state, parent, group.
-  const [state = '', , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return state === '' || state === 'Z' || state === 'X' ? undefined : Number(group)
+  const { state, group } = processStat(pid)
+  return state === undefined || state === 'Z' || state === 'X' ? undefined : Number(group)
 }
 
 function signalGroup(leader: number, signal: 'SIGTERM' | 'SIGKILL'): void {
   if (process.platform !== 'win32') return void tried(false, () => process.kill(-leader, signal))
   const args = ['/pid', String(leader), '/T', ...(signal === 'SIGKILL' ? ['/F'] : [])]
-  spawn('taskkill', args, { stdio: 'ignore' }).on('error', () => undefined)
+  const taskkill = windowsProgram('taskkill.exe', { env: process.env, cwd: process.cwd() })
+  spawn(taskkill, args, { stdio: 'ignore' }).on('error', () => undefined)
 }
 
-/** What `look` returns, or `otherwise` where it throws: processes and their files may end meanwhile. */
+/** Returns the result of `look`, or `otherwise` if it throws: a process or file may be gone already. */
 export function tried<T>(otherwise: T, look: () => T): T {
   try {
     return look()
@@ -57,10 +51,10 @@ export function tried<T>(otherwise: T, look: () => T): T {
 }
 
 /**
- * Ends what an interrupted execution and its verification left behind, which must not run beside their
- * repetition. Found by the idempotency key in the environment, so that a process that forked away is
- * found too. Linux only.
- * @returns how many processes were ended.
+ * Ends the processes that remain from an interrupted execution and its verification: they must not run
+ * beside the repetition. The idempotency key in their environment identifies them, even if they left
+ * their group. Linux only.
+ * @returns the number of ended processes.
  */
 export function endOrphans(idempotencyKeys: ReadonlySet<string>): number {
   if (process.platform !== 'linux' || idempotencyKeys.size === 0) return 0
@@ -73,13 +67,13 @@ export function endOrphans(idempotencyKeys: ReadonlySet<string>): number {
   return ended.length
 }
 
-/** Ends what has left the process group of an execution that we end by force. */
+/** Ends processes that left the process group of an execution, when Skillrail kills it. */
 export function endEscaped(environment: Readonly<Record<string, string>>): void {
   const key = environment[variable]
   if (key !== undefined && key !== '') endOrphans(new Set([key]))
 }
 
-/** The idempotency key of `scripts/verify` after an execution with this one. */
+/** Returns the idempotency key of `scripts/verify` for an execution with the key. */
 export function verificationKey(key: string): string {
   return `${key}/verify`
 }
@@ -90,21 +84,21 @@ function processIds(): number[] {
 }
 
 const variable = 'SKILLRAIL_IDEMPOTENCY_KEY'
-const beginning = `${variable}=`
+const prefix = `${variable}=`
 
-/** Undefined for a process of somebody else, too. */
+/** Also undefined for a process of another account. */
 function idempotencyKeyOf(pid: number): string | undefined {
   const environment = tried('', () => readFileSync(`/proc/${pid}/environ`, 'utf8'))
-  const entry = environment.split('\0').find((text) => text.startsWith(beginning))
-  return entry?.slice(beginning.length)
+  const entry = environment.split('\0').find((text) => text.startsWith(prefix))
+  return entry?.slice(prefix.length)
 }
 
 const running = new Map<number, Readonly<Record<string, string>>>()
 
 /**
- * Has the process group of a program, and what has left it, get KILL when this process ends before
- * it: nobody waits any more at a second Ctrl-C. Not when we are killed ourselves.
- * @returns what is to be called when the program has ended.
+ * Kills a program's process group, and the processes that left it, if this process exits first: after a
+ * second Ctrl-C nothing waits any more. Has no effect if this process is killed.
+ * @returns a function to call when the program has ended.
  */
 export function endWithUs(pid: number, environment: Readonly<Record<string, string>>): () => void {
   if (running.size === 0) process.on('exit', endAll)

@@ -21,15 +21,15 @@ export interface ProcessRequest {
   descriptors?: ReadonlyMap<number, ChildDescriptor> | undefined
 }
 
-/** Bytes to read, a listener for everything that was written, or an empty file. */
-export type ChildDescriptor = { holds: Uint8Array } | { tells(text: string): void } | 'nothing'
+/** Bytes to read, a listener for everything written so far, or an empty file. */
+export type ChildDescriptor = { content: Uint8Array } | { onText(text: string): void } | 'nothing'
 
 export type ProcessEnd =
   | { kind: 'exit'; code: number }
   | { kind: 'signal'; signal: NodeJS.Signals }
   | { kind: 'timeout' }
   | { kind: 'aborted' }
-  /** Ended by us, because it used up more than it may; the message continues after "because". */
+  /** Skillrail ended it, because it exceeded a limit; the message continues after "because". */
   | { kind: 'limit'; message: string }
   | { kind: 'not-started'; message: string }
 
@@ -40,10 +40,10 @@ export interface ProcessResult {
 }
 
 /**
- * Runs one program in a process group of its own and resolves when it has ended; it never rejects.
- * A time-out and an abort end the whole group: TERM, and KILL after 2 s; and, on Linux, what has left
- * the group with its idempotency key. What the program left in the background may hold its pipes open:
- * they are closed 250 ms after the program ended.
+ * Runs a program in a new process group and resolves when it has ended; it never rejects. A time-out or
+ * an abort ends the whole group: TERM, then KILL after 2 s. On Linux it also ends processes that left
+ * the group, by their idempotency key. Background processes may keep the pipes open, so these are closed
+ * 250 ms after the program ended.
  */
 export async function runProcess(request: ProcessRequest): Promise<ProcessResult> {
   const stdout = createCapture(request.outputLimit)
@@ -69,10 +69,10 @@ async function run(request: ProcessRequest, stdout: Capture, stderr: Capture): P
       capture.add(chunk)
       request.onOutput?.(chunk, name)
     })
-    // A pipe that breaks ends like one that closes; what was read is kept.
+    // A broken pipe counts as closed; the output so far is kept.
     child[name]?.on('error', () => undefined)
   }
-  // A program may end without reading its input.
+  // The program may end without reading its input.
   child.stdin?.on('error', () => undefined)
   if (typeof request.stdin === 'string') child.stdin?.end(request.stdin)
   return await endOf(child, request)
@@ -89,7 +89,7 @@ function start({ file, args, cwd, env, ...request }: ProcessRequest): ChildProce
     const { stdin: input, descriptors = new Map<number, ChildDescriptor>() } = request
     const stdin =
       typeof input === 'object' ? open(input.file) : input === undefined ? 'ignore' : 'pipe'
-    // Where nothing is asked for, `ignore` leaves what the child inherits.
+    // For other numbers `ignore` changes nothing about the descriptors that the child inherits.
     const stdio = Array.from({ length: Math.max(2, ...descriptors.keys()) + 1 }, (_, number) => {
       const descriptor = descriptors.get(number)
       if (descriptor === 'nothing') return open('/dev/null')
@@ -103,7 +103,7 @@ function start({ file, args, cwd, env, ...request }: ProcessRequest): ChildProce
   }
 }
 
-/** Waits until a program has ended and its output is closed; if ended by force, its group too. */
+/** Waits until a program has ended and its output is closed, and after a kill until its group is gone. */
 async function endOf(child: ChildProcess, { timeoutMs, signal, env, ...request }: ProcessRequest) {
   const { pid } = child
   const failed = new Promise<Error>((resolve) => child.on('error', resolve))
@@ -146,28 +146,28 @@ export function exitOf(child: ChildProcess): Promise<ProcessEnd> {
 }
 
 /**
- * The system says ENOENT of the program also where something else is missing: then that is named
- * first.
- * @param message of the system, in the words of Node.
+ * The system reports ENOENT for the program even if something else is missing, so the message names
+ * that first.
+ * @param message the system's error, in Node's words.
  */
 function startFailure(request: Pick<ProcessRequest, 'file' | 'cwd'>, message: string): ProcessEnd {
   const code = / (E[A-Z0-9]+)$/.exec(message)?.[1]
   const reason = code === 'ENOENT' ? whatIsMissing(request) : systemReason(code)
-  const told = reason === undefined ? message : `${reason} (${message})`
-  return { kind: 'not-started', message: told }
+  const fullMessage = reason === undefined ? message : `${reason} (${message})`
+  return { kind: 'not-started', message: fullMessage }
 }
 
 /**
- * What beside the program itself has to be there, and is not: its directory, or its interpreter, of
- * which the system says nothing. A first line that ends as on Windows names none, also where it begins
- * with one: `#!/usr/bin/env node` is started, and looks for `node\r`. Undefined when it is neither.
+ * Returns why a program cannot start although its file may exist: its directory or its interpreter is
+ * missing, which the system does not report. A first line with a Windows line ending names no existing
+ * interpreter: `#!/usr/bin/env node` makes `env` look for `node\r`. Otherwise undefined.
  */
 export function whatIsMissing({
   file,
   cwd,
 }: Pick<ProcessRequest, 'file' | 'cwd'>): string | undefined {
   if (!existsSync(cwd)) return `the directory it is to run in, ${cwd}, does not exist`
-  // One without a slash was looked for in the search path.
+  // A name without a slash comes from the search path.
   const line = file.includes('/') ? interpreterLine(resolve(cwd, file)) : undefined
   if (line === undefined) return undefined
   if (line.endsWith('\r')) {
@@ -184,14 +184,14 @@ function interpreterLine(path: string): string | undefined {
   return /^#!([^\n]*\S[^\n]*)/.exec(head)?.[1]
 }
 
-/** The beginning of a program: as much as the kernel reads to find its interpreter. */
+/** Returns the beginning of a program: as much as the kernel reads to find the interpreter. */
 export function headOf(path: string): Buffer {
   return bytesOf(path, 256, { followSymlinks: true })
 }
 
 export interface CapturedOutput {
   head: string
-  /** Empty unless something was left out; then the last bytes, beginning at a line where possible. */
+  /** The last bytes, from the start of a line if possible; empty if nothing is left out. */
   tail: string
   droppedBytes: number
 }
@@ -209,7 +209,7 @@ export function createCapture(limit: number) {
   function keepInTail(chunk: Buffer): void {
     tail.push(chunk)
     tailBytes += chunk.length
-    // Trimmed only now and then, so that a million small writes stay linear.
+    // The tail is trimmed only sometimes, so that a million small writes take linear time.
     if (tailBytes > tailLimit * 2 + 65_536) {
       tail = [lastBytes(Buffer.concat(tail), tailLimit)]
       tailBytes = tail[0]?.length ?? 0
@@ -228,11 +228,11 @@ export function createCapture(limit: number) {
     },
     finish(): CapturedOutput {
       const start = Buffer.concat(head)
-      const kept = lastBytes(Buffer.concat(tail), tailLimit)
-      const droppedBytes = totalBytes - headBytes - kept.length
+      const end = lastBytes(Buffer.concat(tail), tailLimit)
+      const droppedBytes = totalBytes - headBytes - end.length
       return droppedBytes === 0
-        ? { head: decode(Buffer.concat([start, kept])), tail: '', droppedBytes }
-        : { head: decode(start), tail: decode(kept).replace(/^[^\n]*\n/, ''), droppedBytes }
+        ? { head: decode(Buffer.concat([start, end])), tail: '', droppedBytes }
+        : { head: decode(start), tail: decode(end).replace(/^[^\n]*\n/, ''), droppedBytes }
     },
   }
 }
@@ -256,37 +256,44 @@ function serve(child: ChildProcess, descriptors: ReadonlyMap<number, ChildDescri
   for (const [number, descriptor] of descriptors) {
     if (descriptor === 'nothing') continue
     const stream = streams[number]
-    if ('holds' in descriptor) {
+    if ('content' in descriptor) {
       if (!(stream instanceof Writable)) continue
       stream.on('error', () => undefined)
-      stream.end(descriptor.holds)
+      stream.end(descriptor.content)
     } else if (stream instanceof Readable) {
       let text = ''
       stream.on('error', () => undefined)
       stream.on('data', (chunk: Buffer) => {
         text += chunk.toString('latin1')
-        descriptor.tells(text)
+        descriptor.onText(text)
       })
     }
   }
 }
 
 /**
- * The environment of a script: where programs are, who runs it, the locale, and what the
- * configuration names. Everything else, credentials above all, stays here.
+ * Returns the environment of a script: the search path, the user, the locale, and the configured
+ * variables. It gets nothing else, above all no credentials.
  * @param names further variables to pass on, from `run.environment`.
- * @param own what we tell the script, `SKILLRAIL_…`; it takes precedence.
+ * @param variables our variables for the script, `SKILLRAIL_…`; they take precedence.
  */
 export function childEnvironment(
   runtime: Pick<Runtime, 'env' | 'platform'>,
   names: readonly string[],
-  own: Readonly<Record<string, string>>,
+  variables: Readonly<Record<string, string>>,
 ): Record<string, string> {
-  // A run leaves no caches among the files of a skill, whose digest counts.
-  return { ...passedOn(runtime, names), PYTHONDONTWRITEBYTECODE: '1', ...own }
+  // A run must not add caches to a skill, because that would change its digest.
+  return { ...passedOn(runtime, names), PYTHONDONTWRITEBYTECODE: '1', ...variables }
 }
 
-/** The variables that every program needs, and `names`; without regard to case on Windows. */
+/** Variables with which a user switches colors on or off. */
+export const colorVariables: ReadonlySet<string> = new Set([
+  'NO_COLOR',
+  'FORCE_COLOR',
+  'CLICOLOR_FORCE',
+])
+
+/** Returns the variables that every program needs, and `names`; ignores case on Windows. */
 export function passedOn(
   { env, platform }: Pick<Runtime, 'env' | 'platform'>,
   names: readonly string[],
@@ -302,7 +309,7 @@ export function passedOn(
   return environment
 }
 
-/** A shell that is not told its user looks them up at every start, a twentieth of its CPU. */
+/** Without its user's variables, a shell looks them up at every start, a twentieth of its CPU time. */
 const everywhere = 'PATH HOME LOGNAME SHELL USER LANG LANGUAGE TZ TMPDIR'.split(' ')
 
 /** Without these, programs on Windows do not start or do not find their directories. */

@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path'
 import { makePrivateDirectory } from '#core/write-files'
 import { isInside, readRegularFile, realPathOf } from '#core/read-files'
 import { reasonOf, systemCode } from '#core/errors'
+import { findProgram } from '#core/find-program'
 import type { Script } from './find-script.ts'
 import { failedOutput, readOutput, type StepOutput } from './output-protocol.ts'
 import {
@@ -14,6 +15,7 @@ import {
 } from './process.ts'
 import { tried } from './process-group.ts'
 import { type Confinement, runConfined } from './sandbox/open-sandbox.ts'
+import { notStarted } from './sandbox/sandbox.ts'
 
 interface ScriptStart extends Pick<
   ProcessRequest,
@@ -25,7 +27,7 @@ interface ScriptStart extends Pick<
   input: string
   runId: string
   step: string
-  /** Run, step and attempt: the same again when the step is repeated after a crash. */
+  /** Run, step and attempt: a repetition of the step after a crash has the same key. */
   idempotencyKey: string
   scratch: string
   environment: Readonly<Record<string, string>>
@@ -34,7 +36,7 @@ interface ScriptStart extends Pick<
 
 interface ScriptRequest extends ScriptStart {
   attempt: number
-  /** Beginning of the paths of this one execution's files, new for each; removed afterwards. */
+  /** The path prefix of the execution's files, unique to it; they are removed afterwards. */
   files: string
 }
 
@@ -47,17 +49,16 @@ export interface ScriptResult {
 }
 
 /**
- * Runs a script by the script protocol and reads its output. Whatever goes wrong is a failure in
- * the result; nothing is thrown. Without a confinement not for untrusted skills: the caller has
- * checked.
+ * Runs a script by the script protocol and reads its output. Every problem is a failure in the result;
+ * nothing is thrown. The caller ensures that untrusted skills have a confinement.
  */
 export async function runScript(request: ScriptRequest): Promise<ScriptResult> {
   const statePath = `${request.files}.state.json`
   const outputPath = `${request.files}.output`
-  let wrote = false
+  let hasOutput = false
   try {
     writeState(statePath, request)
-    // Inside, only a file that is there can be put in place.
+    // The sandbox can only mount a file that exists.
     if (request.confinement) writeFileSync(outputPath, '', { mode: 0o600 })
   } catch (error) {
     const message = `its files in ${dirname(statePath)} cannot be written: ${reasonOf(error)}`
@@ -72,16 +73,16 @@ export async function runScript(request: ScriptRequest): Promise<ScriptResult> {
       output: outputPath,
     })
     const { end, stdout, stderr } = result
-    // A script may put a file in the place of the directory, too: then nothing is there.
-    wrote = tried(false, () => lstatSync(outputPath, { throwIfNoEntry: false }) !== undefined)
-    const file = wrote && end.kind === 'exit' ? readOutputFile(outputPath) : undefined
-    const read = typeof file === 'object' ? file.failure : readOutput({ ...result, file })
-    const output = withArtifacts(read, request)
+    // A script may also replace the directory with a file: then there is no output file.
+    hasOutput = tried(false, () => lstatSync(outputPath, { throwIfNoEntry: false }) !== undefined)
+    const file = hasOutput && end.kind === 'exit' ? readOutputFile(outputPath) : undefined
+    const report = typeof file === 'object' ? file.failure : readOutput({ ...result, file })
+    const output = withArtifacts(report, request)
     return { end, output, stdout: capturedText(stdout), stderr: capturedText(stderr) }
   } finally {
-    // A script may remove them, or make directories of them, which go with the files of the run.
+    // A script may remove the files or replace them with directories, which the run removes later.
     tried(undefined, () => unlinkSync(statePath))
-    if (wrote) tried(undefined, () => unlinkSync(outputPath))
+    if (hasOutput) tried(undefined, () => unlinkSync(outputPath))
   }
 }
 
@@ -91,7 +92,7 @@ interface ScriptProtocol {
   output: string
 }
 
-/** Without the protocol the script gets its input alone, and nothing reads an output of it. */
+/** Without `protocol` the script gets only its input, and no output file is read. */
 export function startScript(
   request: ScriptStart,
   protocol?: ScriptProtocol,
@@ -107,29 +108,58 @@ export function startScript(
       arguments: request.arguments,
       ambient: environment,
       ...(protocol && { state: protocol.state, output: protocol.output }),
-      // Through a pipe: a file could be opened again for writing by its descriptor.
+      // The input goes through a pipe: a script could open a file again for writing by its descriptor.
       stdin: request.input,
-      own: ({ skill, scratch, ...inside }) => ({
-        ...ownVariables(request, skill, scratch),
+      variables: ({ skill, scratch, ...inside }) => ({
+        ...stepVariables(request, skill, scratch),
         ...(protocol && protocolVariables({ ...protocol, ...inside })),
       }),
     })
   }
+  const started = resolveInterpreter([script.file, ...script.args], environment, request.cwd)
+  if (!started.ok) return Promise.resolve(notStarted(started.message))
   return runProcess({
     ...limits,
-    file: script.file,
-    args: [...script.args, ...request.arguments],
+    file: started.file,
+    args: [...started.args, ...request.arguments],
     cwd: request.cwd,
     env: {
       ...environment,
-      ...ownVariables(request, skillDirectory, scratch),
+      ...stepVariables(request, skillDirectory, scratch),
       ...(protocol && protocolVariables(protocol)),
     },
     stdin: protocol ? { file: protocol.state } : request.input,
   })
 }
 
-/** Writes the state file, the script's stdin; the first step makes the directories. */
+type Start = { ok: true; file: string; args: readonly string[] } | { ok: false; message: string }
+
+/**
+ * Replaces an interpreter's name by its path, so that neither the project nor another account chooses the
+ * interpreter. The script itself uses the search path as usual.
+ */
+function resolveInterpreter(
+  words: readonly string[],
+  env: ScriptStart['environment'],
+  cwd: string,
+): Start {
+  const [first = ''] = words
+  // The program is the first word after the options and variables of `env`.
+  const isEnv = /(?:^|\/)env$/.test(first)
+  const place = isEnv ? words.findIndex((word, at) => at > 0 && !/^-|=/.test(word)) : 0
+  const name = words[place] ?? first
+  const [file = '', ...args] = name.includes('/') ? words : words.with(place, pathOf(name) ?? '')
+  const isMissing = !name.includes('/') && pathOf(name) === undefined
+  if (!isMissing) return { ok: true, file, args }
+  const others = 'the project and folders that another account can write do not count'
+  return { ok: false, message: `there is no program ${name} on the search path; ${others}` }
+
+  function pathOf(program: string): string | undefined {
+    return findProgram(program, { env, cwd, platform: process.platform })
+  }
+}
+
+/** Writes the state file, which is the script's stdin; the first step creates the directories. */
 function writeState(path: string, { input, scratch }: ScriptRequest): void {
   const write = (): void => writeFileSync(path, input, { mode: 0o600 })
   try {
@@ -142,8 +172,8 @@ function writeState(path: string, { input, scratch }: ScriptRequest): void {
   }
 }
 
-/** What every program of a step is told, by the paths that hold where it runs. */
-export function ownVariables(
+/** Returns the variables for every program of a step; the paths are those that the program sees. */
+export function stepVariables(
   { runId, step, idempotencyKey }: Pick<ScriptStart, 'runId' | 'step' | 'idempotencyKey'>,
   skill: string,
   scratch: string,
@@ -165,19 +195,19 @@ function protocolVariables({ attempt, state, output }: ScriptProtocol): Record<s
   }
 }
 
-/** A result has a limit of its own, and JSON may take six bytes for each of its characters. */
+/** A result has a lower limit, but JSON may need six bytes for each of its characters. */
 const maxOutputFileBytes = 8_388_608
 
-/** The output, or a failure where it names a file that later steps cannot read. */
+/** Returns the output, or a failure if it names a file that later steps cannot read. */
 function withArtifacts(output: StepOutput, { scratch, confinement }: ScriptRequest): StepOutput {
   const root = confinement ? undefined : realPathOf(scratch)
-  const lost = output.artifacts?.find((path) => {
+  const unusable = output.artifacts?.find((path) => {
     const real = realPathOf(resolve(scratch, path))
     return root === undefined || real === undefined || !isInside(root, real)
   })
-  if (lost === undefined) return output
+  if (unusable === undefined) return output
   const why = confinement ? 'is in a sandbox' : 'is not a file in SKILLRAIL_SCRATCH'
-  const message = `the artifact ${lost} ${why}, so no later step can read it`
+  const message = `the artifact ${unusable} ${why}, so no later step can read it`
   return failedOutput('artifact-unusable', message)
 }
 

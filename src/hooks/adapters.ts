@@ -1,19 +1,14 @@
+import { clientFolders, type ClientName, clientNames } from '#core/client-folders'
 import type { ContextLimit } from './context.ts'
 import type { Sigil } from './prompt.ts'
 
 /** The agent clients whose prompts Skillrail can reach, in alphabetical order. */
-export const platforms = [
-  'claude',
-  'codex',
-  'copilot',
-  'cursor',
-  'gemini',
-  'opencode',
-  'pi',
-  'qwen',
-] as const
+export const platforms = clientNames
 
-export type Platform = (typeof platforms)[number]
+export type Platform = ClientName
+
+/** Syntax that plain JSON does not have. */
+export type JsonForm = 'a byte-order mark' | 'a comment' | 'a trailing comma'
 
 export function isPlatform(name: string): name is Platform {
   return platforms.some((platform) => platform === name)
@@ -23,29 +18,39 @@ export function isPlatform(name: string): name is Platform {
 export interface HookAdapter {
   title: string
   program: string
-  /** The client's directory, and the variable that moves it, or the home above it with `moves: 'home'`. */
-  home: { path: string; variable?: string | undefined; moves?: 'home' | undefined }
+  /** Files with the hook: below the client's folder, and below a project. */
   files: { user: string; project: string }
+  /** Names that earlier versions gave to files that belong to us alone. An installation removes them. */
+  formerFiles?: { user: string; project: string } | undefined
+  /** JSON syntax that its files cannot have, although files of other clients can. */
+  cannotRead?: readonly JsonForm[] | undefined
   /** Whether the client also finds a project's file when it is started in a folder below. */
   looksUp: boolean
   registration: Registration
-  /** The client's names for what happens; a missing one it cannot report, or takes nothing for. */
+  /** The client's names for the events. A missing event is one that it does not report or takes no answer for. */
   events: ClientEvents
   /** How a user of this client writes `/skill arguments`. */
   sigil: Sigil
-  /** What the client starts the command with on Windows, as its own code or documents say. */
+  /** The shell that starts the command on Windows, as the client's code or documents say. */
   windowsShell: 'bash' | 'cmd' | 'powershell'
   answer(context: string, event: string): object
-  /** Keeps a tool from running, with what the model is told. */
+  /** Denies a tool call, with the reason for the model. */
   deny(reason: string): object
+  /** Lets the client ask the user about a tool call. Missing where it does not ask, or runs the call anyway. */
+  ask?(question: string): object
+  /** Shows the user a message at a prompt; missing if the client documents no way to do it. */
+  tell?(message: string): object
   limit: ContextLimit
-  /** A tool may end without a report: what belongs to its result is given before it starts. */
+  /** Its plugin continues the agent, so it must know whether a rail is open. */
+  marksRail?: true | undefined
+  /** A tool may end without an event, so the context for its result is added before it starts. */
   givesBefore?: true | undefined
-  /** Reports no compaction: what was given counts as lost after so many tool calls. */
+  /** The client reports no compaction: references count as lost after this number of tool calls. */
   callsRemembered?: number | undefined
-  /** What the user must do, besides installing, before the hook runs; a sentence each. */
+  /** What the user must do after the installation before the hook runs, one sentence per scope. */
   steps: { user?: string | undefined; project?: string | undefined }
-  remark?: string | undefined
+  /** A sentence that a user of this client should know. */
+  note?: string | undefined
 }
 
 export interface ClientEvents {
@@ -55,55 +60,65 @@ export interface ClientEvents {
   /** The context was compacted; `SessionStart` takes the references that were lost. */
   compact?: string | undefined
   subagent?: string | undefined
+  /** The agent ends its turn. */
+  stop?: string | undefined
 }
 
 export type HookEvent = keyof ClientEvents
 
-/** Besides the prompt. */
-export const eventKinds = ['before', 'after', 'compact', 'subagent'] as const
+/** All events except the prompt. */
+export const eventKinds = ['before', 'after', 'compact', 'subagent', 'stop'] as const
 
 export type Registration =
-  /** Items in the lists of `hooks` of a JSON file that others write to as well, by event. */
+  /** Items in the `hooks` lists of a JSON file that other programs write too, by event. */
   | {
       kind: 'entry'
       entries(commands: readonly string[]): Readonly<Record<string, object>>
-      /** What the file must hold besides, where it is new or lacks it. */
+      /** Fields that the file must also have; added if they are missing. */
       frame?: Readonly<Record<string, number>> | undefined
     }
-  /** A file that belongs to us; its text is in a table that the hook itself does not load. */
+  /** A file that belongs to us. Its text is in a table that the hook does not load. */
   | { kind: 'file'; text: FileText }
 
 export type FileText = 'copilot-hooks' | 'opencode-plugin' | 'pi-extension'
 
-/** In every command that we register: by this an entry is known to be ours. */
+/** Part of every command that we register; it identifies our entries. */
 export const launcherName = 'skillrail-hook'
 
-/** Seconds a client waits for the hook; our own deadline is earlier. */
+/** A file of Skillrail's own package for a client, whose hook serves all skills and not only those beside it. */
+export const allSkillsMark = 'serves-all-skills'
+
+/** Seconds that a client waits for the hook; our deadline is earlier. */
 export const timeLimitSeconds = 10
 
-/** The answer of Claude Code, understood by the clients that took over its hooks. */
+/** Seconds that a client waits at the end of a turn, because a check may run. */
+export const turnEndSeconds = 40
+
+/** The answer in the form of Claude Code, which clients with the same hooks understand. */
 function nestedAnswer(context: string, event: string): object {
   return { hookSpecificOutput: { hookEventName: event, additionalContext: context } }
 }
 
-function nestedDenial(reason: string): object {
-  const decision = { permissionDecision: 'deny', permissionDecisionReason: reason }
+function nestedDecision(permissionDecision: 'deny' | 'ask', reason: string): object {
+  const decision = { permissionDecision, permissionDecisionReason: reason }
   return { hookSpecificOutput: { hookEventName: 'PreToolUse', ...decision } }
 }
 
-/** Answers without the layer of Claude Code. */
+const nestedQuestion = { ask: (question: string) => nestedDecision('ask', question) }
+
+/** Answers without the outer object of Claude Code. */
 const flat = {
   answer: (context: string) => ({ additionalContext: context }),
   deny: (reason: string) => ({ permissionDecision: 'deny', permissionDecisionReason: reason }),
 }
 
-/** Of a client that keeps its file in a folder of one name, at home and in a project. */
-function inFolder(
-  path: string,
-  file: string,
-  variable?: string,
-): Pick<HookAdapter, 'home' | 'files'> {
-  return { home: { path, variable }, files: { user: file, project: `${path}/${file}` } }
+const flatQuestion = {
+  ask: (question: string) => ({ permissionDecision: 'ask', permissionDecisionReason: question }),
+}
+
+/** One file below the client's folder, which has the same name in a project. */
+function inFolder(client: Platform, file: string): Pick<HookAdapter, 'files'> {
+  return { files: { user: file, project: `${clientFolders[client].path}/${file}` } }
 }
 
 /** The command for an event that is answered in one piece. */
@@ -111,26 +126,26 @@ export function wholeCommand([command = '']: readonly string[]): string {
   return command.replace(/ 1\/\d+/, '')
 }
 
-/** Groups of commands, as Claude Code has them and the clients that took over its hooks. */
+/** Groups of commands in the form of Claude Code and of clients with the same hooks. */
 function groups(
   events: ClientEvents,
-  { tools, ...handler }: { tools: string; name?: string; timeout?: number },
+  handler: { name?: string; timeout?: number } = {},
   more: object = {},
 ): Pick<HookAdapter, 'events' | 'registration'> {
-  const group = (matcher: string | undefined, commands: readonly string[]): object => ({
+  const { timeout: usualTimeout = timeLimitSeconds } = handler
+  const group = (
+    matcher: string | undefined,
+    commands: readonly string[],
+    timeout = usualTimeout,
+  ): object => ({
     matcher,
-    hooks: commands.map((command) => ({
-      ...handler,
-      type: 'command',
-      command,
-      timeout: handler.timeout ?? timeLimitSeconds,
-      ...more,
-    })),
+    hooks: commands.map((command) => ({ ...handler, type: 'command', command, timeout, ...more })),
   })
   const matchers = [
-    [events.before, tools],
-    [events.after, tools],
-    [events.compact, events.compact === 'SessionStart' ? 'compact|clear' : undefined],
+    // Guards apply to every tool, including MCP tools.
+    [events.before, undefined],
+    [events.after, undefined],
+    [events.compact, events.compact === 'SessionStart' ? 'compact|clear|resume' : undefined],
     [events.subagent, undefined],
   ] as const
   const entries = (commands: readonly string[]): Record<string, object> => {
@@ -138,7 +153,11 @@ function groups(
     const others = matchers.flatMap(([event, matcher]) =>
       event === undefined ? [] : [[event, group(matcher, whole)] as const],
     )
-    return { [events.prompt]: group(undefined, commands), ...Object.fromEntries(others) }
+    // Clients differ in the unit; the limit at the end of a turn is a multiple of the usual one.
+    const turnEnd = (usualTimeout * turnEndSeconds) / timeLimitSeconds
+    const stop =
+      events.stop === undefined ? {} : { [events.stop]: group(undefined, whole, turnEnd) }
+    return { [events.prompt]: group(undefined, commands), ...Object.fromEntries(others), ...stop }
   }
   return { events, registration: { kind: 'entry', entries } }
 }
@@ -149,10 +168,14 @@ const claudeEvents = {
   after: 'PostToolUse',
   compact: 'SessionStart',
   subagent: 'SubagentStart',
+  stop: 'Stop',
 } as const
 
-/** What our plugins tell the hook. */
+/** Fields that our plugins add to the input of the hook. */
 const pluginEvents = { ...claudeEvents, compact: 'PostCompact' } as const
+
+/** Claude Code's field for a message to the user; clients with the same hooks have it too. */
+const systemMessage = { tell: (message: string) => ({ systemMessage: message }) }
 
 const milliseconds = { name: 'skillrail', timeout: timeLimitSeconds * 1000 }
 
@@ -164,36 +187,37 @@ const usual = {
   sigil: 'slash',
   windowsShell: 'cmd',
   answer: nestedAnswer,
-  deny: nestedDenial,
+  deny: (reason: string) => nestedDecision('deny', reason),
   limit: { unit: 'characters', amount: Infinity, parts: 1 },
   steps: {},
 } as const
 
 export const adapters: Readonly<Record<Platform, HookAdapter>> = {
-  /** Run with 2.1.330: the hook sees the prompt as typed, also for `/skill arguments`. */
+  /** Run with 2.1.332: the hook sees the prompt as typed, also for `/skill arguments`. */
   claude: {
     ...usual,
+    ...systemMessage,
+    ...nestedQuestion,
     title: 'Claude Code',
     program: 'claude',
-    ...inFolder('.claude', 'settings.json', 'CLAUDE_CONFIG_DIR'),
-    ...groups(claudeEvents, { tools: 'Edit|Write|NotebookEdit|Read|Bash|Skill' }),
+    ...inFolder('claude', 'settings.json'),
+    cannotRead: ['a comment', 'a trailing comma'],
+    ...groups(claudeEvents),
     windowsShell: 'bash',
-    // Of every hook on its own; a longer one becomes a file and a preview.
+    // The limit applies to each hook. A longer context becomes a file and a preview.
     limit: { unit: 'characters', amount: 10_000, parts: 4 },
     steps: { project: 'Open the project in Claude Code once and trust its folder.' },
   },
-  /** Run with 0.169.0: skills are `$skill arguments`, and an unknown key in the answer fails the hook. */
+  /** Run with 0.171.0: skills are `$skill arguments`, and an unknown key in the answer fails the hook. */
   codex: {
     ...usual,
+    ...systemMessage,
     title: 'Codex',
     program: 'codex',
-    ...inFolder('.codex', 'hooks.json', 'CODEX_HOME'),
+    ...inFolder('codex', 'hooks.json'),
+    cannotRead: ['a byte-order mark', 'a comment', 'a trailing comma'],
     looksUp: true,
-    ...groups(
-      claudeEvents,
-      { tools: 'apply_patch|Bash' },
-      { additionalContextLimit: contextTokens },
-    ),
+    ...groups(claudeEvents, {}, { additionalContextLimit: contextTokens }),
     sigil: 'dollar',
     givesBefore: true,
     limit: { unit: 'bytes', amount: 4 * contextTokens, parts: 1 },
@@ -207,8 +231,9 @@ export const adapters: Readonly<Record<Platform, HookAdapter>> = {
     ...usual,
     title: 'Copilot CLI',
     program: 'copilot',
-    home: { path: '.copilot', variable: 'COPILOT_HOME' },
-    files: { user: 'hooks/skillrail.json', project: '.github/hooks/skillrail.json' },
+    // Copilot CLI keeps the context of the first file by name.
+    files: { user: 'hooks/0-skillrail.json', project: '.github/hooks/0-skillrail.json' },
+    formerFiles: { user: 'hooks/skillrail.json', project: '.github/hooks/skillrail.json' },
     looksUp: true,
     registration: { kind: 'file', text: 'copilot-hooks' },
     events: {
@@ -217,18 +242,20 @@ export const adapters: Readonly<Record<Platform, HookAdapter>> = {
       after: 'postToolUse',
       compact: 'preCompact',
       subagent: 'subagentStart',
+      stop: 'agentStop',
     },
     windowsShell: 'powershell',
     ...flat,
+    ...flatQuestion,
     steps: { project: 'Open the project in Copilot CLI once and trust its folder.' },
-    remark: 'Of several hooks that add context Copilot CLI keeps only the last one’s.',
+    note: 'If several hooks add context to a prompt, Copilot CLI keeps one: the project’s before yours, and in a folder the first file by name.',
   },
-  /** Not run here. Context for this event is undocumented, and taken since about July 2026. */
+  /** Not tested here. The client does not document context for this event; it accepts it since about July 2026. */
   cursor: {
     ...usual,
     title: 'Cursor',
     program: 'cursor-agent',
-    ...inFolder('.cursor', 'hooks.json'),
+    ...inFolder('cursor', 'hooks.json'),
     looksUp: true,
     registration: {
       kind: 'entry',
@@ -246,63 +273,66 @@ export const adapters: Readonly<Record<Platform, HookAdapter>> = {
     }),
     deny: (reason) => ({ permission: 'deny', agent_message: reason }),
     limit: { unit: 'characters', amount: 10_000, parts: 1 },
-    remark: 'Adding context to a prompt is undocumented, and needs Cursor of 2026-07 or later.',
+    note: 'Adding context to a prompt is undocumented, and needs Cursor of 2026-07 or later.',
   },
   /** Run with 0.61.0: `<` and `>` of the context reach the model as `&lt;` and `&gt;`. */
   gemini: {
     ...usual,
+    ...systemMessage,
     title: 'Gemini CLI',
     program: 'gemini',
-    ...inFolder('.gemini', 'settings.json'),
-    home: { path: '.gemini', variable: 'GEMINI_CLI_HOME', moves: 'home' },
+    ...inFolder('gemini', 'settings.json'),
+    cannotRead: ['a byte-order mark', 'a trailing comma'],
     ...groups(
-      { prompt: 'BeforeAgent', before: 'BeforeTool', after: 'AfterTool' },
-      { ...milliseconds, tools: 'replace|write_file|read_file|run_shell_command|activate_skill' },
+      { prompt: 'BeforeAgent', before: 'BeforeTool', after: 'AfterTool', stop: 'AfterAgent' },
+      milliseconds,
     ),
     windowsShell: 'powershell',
     deny: (reason) => ({ decision: 'deny', reason }),
+    // Its dialog shows the message alone.
+    ask: (question) => ({ decision: 'ask', reason: question, systemMessage: question }),
     callsRemembered: 50,
     steps: {
       user: 'Gemini CLI runs hooks only in folders that you trust.',
       project: 'Trust the folder in Gemini CLI; --skip-trust does not run a project’s hooks.',
     },
-    remark: 'In its terminal Gemini CLI drops the name of a skill that is called by /name.',
+    note: 'In its terminal Gemini CLI drops the name of a skill that is called by /name.',
   },
   /** Run with 1.18.33: a plugin, because it has no hooks that are commands. */
   opencode: {
     ...usual,
     title: 'OpenCode',
     program: 'opencode',
-    home: { path: '.config/opencode', variable: 'OPENCODE_CONFIG_DIR' },
     files: { user: 'plugin/skillrail.js', project: '.opencode/plugin/skillrail.js' },
     looksUp: true,
     registration: { kind: 'file', text: 'opencode-plugin' },
     events: pluginEvents,
+    marksRail: true,
     ...flat,
   },
-  /** Run with 0.87.1: an extension, because it has no hooks that are commands. */
+  /** Run with 1.6.0: an extension, because it has no hooks that are commands. */
   pi: {
     ...usual,
     title: 'pi',
     program: 'pi',
-    home: { path: '.pi/agent', variable: 'PI_CODING_AGENT_DIR' },
     files: { user: 'extensions/skillrail.ts', project: '.pi/extensions/skillrail.ts' },
     registration: { kind: 'file', text: 'pi-extension' },
     events: { ...pluginEvents, subagent: undefined },
     sigil: 'skill-colon',
     ...flat,
+    ...flatQuestion,
     steps: { project: 'Approve the project in pi once, or start it with: pi --approve' },
   },
   /** Run with 0.24.4: the hook sees the text of a called skill, and what was typed as its last line. */
   qwen: {
     ...usual,
+    ...systemMessage,
+    ...nestedQuestion,
     title: 'Qwen Code',
     program: 'qwen',
-    ...inFolder('.qwen', 'settings.json', 'QWEN_HOME'),
-    ...groups(
-      { ...claudeEvents, compact: 'PostCompact', subagent: undefined },
-      { ...milliseconds, tools: 'edit|write_file|read_file|run_shell_command|skill' },
-    ),
+    ...inFolder('qwen', 'settings.json'),
+    cannotRead: ['a trailing comma'],
+    ...groups({ ...claudeEvents, compact: 'PostCompact', subagent: undefined }, milliseconds),
     sigil: 'expanded',
   },
 }

@@ -1,6 +1,6 @@
 import { type InjectedReference, renderInjection } from '#trigger/inject'
 
-/** How much context a client takes from one hook, and how many of our hooks may share it. */
+/** The size of the context that a client takes from one hook, and the number of our hooks that may share it. */
 export interface ContextLimit {
   unit: 'characters' | 'bytes'
   amount: number
@@ -21,7 +21,7 @@ export function shareContext(
     const fitting = fits([...given, reference], rest, limit) !== undefined
     ;(fitting ? given : rest).push(reference)
   }
-  // A name that was added late can be one line too much for what fitted before.
+  // The names of files that did not fit need lines too, so a reference that fitted may no longer fit.
   let shares = fits(given, rest, limit)
   while (!shares && given.length > 0) {
     rest.unshift(...given.splice(-1))
@@ -40,7 +40,7 @@ export function partsNeeded(size: number, limit: ContextLimit): number {
 /** Room for the preface and for the names of files that did not fit. */
 const prefaceSize = 1000
 const labelSize = 100
-/** Shares end at line ends, so each may be shorter than it could be by a line. */
+/** A share ends at the end of a line, so it may be one line shorter than its limit. */
 const longestExpectedLine = 400
 
 function fits(
@@ -57,7 +57,7 @@ function fits(
     limit.unit === 'bytes' ? Buffer.byteLength(part) : part.length
   if (measure(text) <= limit.amount) return [text]
   const room = limit.amount - labelSize
-  // Cut at line ends, and a line that is longer than a share between characters.
+  // Cut at the ends of lines. A line that is longer than a share is cut between two characters.
   const lines = text.match(/[^\n]*\n|[^\n]+$/g) ?? []
   const fitting = lines.flatMap((line) => (measure(line) > room ? pack(line, room, measure) : line))
   const pieces = pack(fitting, room, measure)

@@ -1,7 +1,9 @@
 import { createRequire } from 'node:module'
+import { isDeepStrictEqual } from 'node:util'
 import type * as Jsonc from 'jsonc-parser'
 import { SkillrailError } from '#core/errors'
-import { deepestJson, indentedJson, isList, isObject, tooDeepAt } from '#core/json'
+import { deepestJson, indentedJson, isList, isObject, objectOf, tooDeepAt } from '#core/json'
+import { withoutMark } from '#core/text'
 import { launcherName, type Registration } from './adapters.ts'
 
 type EntryRegistration = Registration & { kind: 'entry' }
@@ -21,8 +23,13 @@ export function withEntries(
   }
   const events = wanted.map(([event]) => event)
   const ours = ownItems(readClientJson(text, path, events))
-  const found = ours.map(({ event, item }) => JSON.stringify([event, item]))
-  if (found.join('\n') === wanted.map((entry) => JSON.stringify(entry)).join('\n')) return text
+  const present = ours.map(({ event, item }) => JSON.stringify([event, item]))
+  // Events that the file had before come first in it.
+  const isSame = isDeepStrictEqual(
+    present.toSorted(),
+    wanted.map((entry) => JSON.stringify(entry)).toSorted(),
+  )
+  if (isSame) return text
   let edited = withoutEntries(text, path, text)
   for (const [key, value] of Object.entries(frame)) {
     if (fieldOf(readClientJson(edited, path), key) === undefined)
@@ -59,13 +66,21 @@ export function ownCommands(text: string, path: string): string[] {
   return commands.filter((command) => command.includes(launcherName))
 }
 
-/** Whether what is left says what was there before us, but for blanks and the frame of the file. */
+/** The events of a configuration that call our hook, by the names that the client has for them. */
+export function ownEvents(text: string, path: string): string[] {
+  const hooks = objectOf(objectOf(readClientJson(text, path))['hooks'])
+  return Object.entries(hooks).flatMap(([event, entries]) =>
+    JSON.stringify(entries).includes(launcherName) ? [event] : [],
+  )
+}
+
+/** Whether the rest of the file equals the file before the installation, apart from blanks and its frame. */
 export function isAsBefore(rest: string, original: string, { frame }: EntryRegistration): boolean {
   const [left, was] = [rest, original].map((text) => text.replaceAll(/\s/g, '') || '{}')
   return left === was || (was === '{}' && left === JSON.stringify(frame))
 }
 
-/** Reads a client's configuration, and refuses one in which our entries have no place. */
+/** Reads a client's configuration. Throws if our entries cannot be added to it. */
 function readClientJson(text: string, path: string, events: readonly string[] = []): unknown {
   const parser = loadParser()
   const body = withoutMark(text)
@@ -108,10 +123,6 @@ function edit(text: string, place: Place, value: unknown): string {
   const isArrayInsertion = place.at(-1) === -1
   const edits = modify(body, [...place], value, { formattingOptions, isArrayInsertion })
   return text.slice(0, text.length - body.length) + applyEdits(body, edits)
-}
-
-function withoutMark(text: string): string {
-  return text.replace(/^\ufeff/, '')
 }
 
 function ownItems(value: unknown): { event: string; index: number; item: unknown }[] {

@@ -1,4 +1,4 @@
-import type { Catalogue, IndexParts, RankIndex } from '#rank/index'
+import type { Catalogue, IndexedTerm, IndexParts, RankIndex } from '#rank/index'
 import { rankerOf } from '#rank/ranker'
 import { judge, matchesOf } from '#trigger/judge'
 import type { TriggerMatch } from '#trigger/match'
@@ -50,7 +50,7 @@ function openIndex({ head, read }: StoredIndex): RankIndex {
     const at = text.indexOf(`\n${key}\t`) + 1
     return at > 0 ? JSON.parse(text.slice(at + key.length + 1, text.indexOf('\n', at))) : undefined
   }
-  const known = new Map<string, ReturnType<RankIndex['term']>>()
+  const known = new Map<string, IndexedTerm | undefined>()
   return {
     catalogue,
     term(term) {

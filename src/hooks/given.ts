@@ -16,7 +16,8 @@ import type { Runtime } from '#core/runtime'
 import { objectOf, parseJson } from '#core/json'
 import { systemCode } from '#core/errors'
 import type { InjectedReference } from '#trigger/inject'
-import { fingerprint, stateDirectory } from './trigger-cache.ts'
+import { stateDirectory } from './trigger-cache.ts'
+import { fingerprint } from '#core/fingerprint'
 
 /** Claims one part of one turn, so that a client that asks twice gets one answer. */
 export function claimTurn(
@@ -43,14 +44,14 @@ function agreedParts(path: string, of: number): number {
     symlinkSync(String(of), path)
     return of
   } catch (error) {
-    // Where a file system has no links every registration answers for itself.
+    // Without links in the file system, each registration answers alone.
     return systemCode(error) === 'EEXIST' ? Number(readlinkSync(path)) : of
   }
 }
 
 export interface Conversation {
   session: string
-  /** The subagent; empty for the agent that the user talks to. */
+  /** The ID of the subagent; empty for the main agent. */
   agent: string
   /** The number of tool calls so far, where a mark is too old after `most` of them. */
   calls?: { now: number; most: number } | undefined
@@ -64,10 +65,10 @@ interface Mark {
   calls: number
 }
 
-/** A call that comes so soon after a denial was made before the model could read why. */
+/** The model made a call before it could read a denial if the call follows the denial this closely. */
 const denialWindowMs = 1500
 
-/** Notes that a reference is given; false where it was given before, in another turn. */
+/** Records that a reference is injected. Returns false if another turn injected it already. */
 export function claimReference(
   runtime: Runtime,
   conversation: Conversation,
@@ -82,7 +83,7 @@ export function claimReference(
   }
 }
 
-/** Whether a call is denied so that the model reads first; a repeated call is not. */
+/** Whether a call is denied so that the model reads the reference first. The same call is allowed again. */
 export function claimDenial(
   runtime: Runtime,
   conversation: Conversation,
@@ -105,12 +106,12 @@ export function claimDenial(
   return true
 }
 
-/** The references that a conversation has been given, as far as they are not lost. */
+/** The references that a conversation still has. */
 export function givenReferences(runtime: Runtime, conversation: Conversation): Mark[] {
   return marksOf(runtime, conversation).flatMap((path) => readMark(textOf(path)) ?? [])
 }
 
-/** Forgets what a conversation was given: its context was compacted. */
+/** Forgets the references of a conversation, because its context was compacted. */
 export function forgetGiven(runtime: Runtime, conversation: Conversation): void {
   for (const path of marksOf(runtime, conversation)) rmSync(path, { force: true })
 }

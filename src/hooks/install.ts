@@ -1,13 +1,14 @@
-import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { existsSync, readFileSync, rmdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type * as Zod from 'zod'
+import { clientFolder } from '#core/client-folders'
 import { messageOf, SkillrailError, StateFileError, systemCode } from '#core/errors'
 import { withFileLock } from '#core/file-lock'
 import { indentedJson, sha256 } from '#core/json'
 import { findWorkspace, readRegularFile } from '#core/read-files'
-import { type Runtime, userDirectories } from '#core/runtime'
+import type { Runtime } from '#core/runtime'
 import { requireWithin, writeFileAtomic, writeFileAtomicSync } from '#core/write-files'
+import { zod } from '#core/zod'
 import { adapters, launcherName, type Platform, platforms } from './adapters.ts'
 import { partsNeeded } from './context.ts'
 import { isAsBefore, withEntries, withoutEntries } from './edit-entries.ts'
@@ -18,7 +19,7 @@ import {
   type HookScope,
   installLauncher,
   largestInjection,
-  launcherDirectory,
+  removeLauncher,
 } from './registration.ts'
 import { cacheDirectory, stateDirectory } from './trigger-cache.ts'
 
@@ -45,6 +46,7 @@ export async function installHook(
   try {
     return await withFileLock(recordPath(runtime), async () => {
       await installLauncher(runtime)
+      removeFormerFile(runtime, platform, scope)
       // Another installation may have written while this one waited.
       return await write(runtime, planInstall(runtime, platform, scope))
     })
@@ -87,7 +89,9 @@ async function write(runtime: Runtime, change: FileChange): Promise<FileChange> 
   const records = readRecords(runtime)
   const known = records.find((record) => record.path === path)
   const others = records.filter((record) => record !== known)
-  const isOurLast = known !== undefined && before !== undefined && sha256(before) === known.digest
+  const isOwnFile = adapters[platform].registration.kind === 'file'
+  const isOurLast =
+    known !== undefined && (before === undefined ? isOwnFile : sha256(before) === known.digest)
   const { backup, directories } = isOurLast ? known : await factsOf(runtime, change)
   await writeFileAtomic(path, after, { within: limitOf(runtime, scope) })
   const digest = sha256(after)
@@ -120,7 +124,8 @@ export async function uninstallHook(
   platform: Platform,
   { scope, dryRun }: InstallOptions,
 ): Promise<FileChange> {
-  const path = pathOf(runtime, platform, scope)
+  const current = pathOf(runtime, platform, scope)
+  const path = existsSync(current) ? current : (formerFile(runtime, platform, scope) ?? current)
   const within = limitOf(runtime, scope)
   if (within !== undefined) requireWithin(within, path)
   const recordOf = (): InstallRecord | undefined =>
@@ -135,6 +140,7 @@ export async function uninstallHook(
     const record = recordOf()
     const change = plan(record)
     const { before, after } = change
+    if (path === current) removeFormerFile(runtime, platform, scope)
     if (after !== undefined && after !== before) await writeFileAtomic(path, after)
     if (after === undefined && before !== undefined) {
       rmSync(path, { force: true })
@@ -148,6 +154,33 @@ export async function uninstallHook(
     if (others.length === 0) removeOwnFiles(runtime)
     return change
   })
+}
+
+/** A file of ours under the name that an earlier version gave it; undefined where there is none. */
+export function formerFile(
+  runtime: Runtime,
+  platform: Platform,
+  scope: HookScope,
+  workspace = findWorkspace(runtime.cwd, runtime),
+): string | undefined {
+  const { formerFiles } = adapters[platform]
+  if (formerFiles === undefined) return undefined
+  const folder = scope === 'user' ? clientFolder(platform, runtime) : workspace
+  const path = join(folder, formerFiles[scope])
+  return readConfiguration(path)?.includes(launcherName) === true ? path : undefined
+}
+
+/** Removes the file; what is recorded about it belongs to the file that takes its place. */
+function removeFormerFile(runtime: Runtime, platform: Platform, scope: HookScope): void {
+  const former = formerFile(runtime, platform, scope)
+  if (former === undefined) return
+  const within = limitOf(runtime, scope)
+  if (within !== undefined) requireWithin(within, former)
+  rmSync(former)
+  const path = pathOf(runtime, platform, scope)
+  const records = readRecords(runtime)
+  const renamed = records.map((record) => (record.path === former ? { ...record, path } : record))
+  if (records.length > 0) writeRecords(runtime, renamed)
 }
 
 function textWithout(
@@ -171,11 +204,10 @@ function textWithout(
 /** Removes the launcher, the caches and what sessions were given. The log is the user's. */
 function removeOwnFiles(runtime: Runtime): void {
   const own = ['backups', 'turns', 'sessions'].map((name) => join(stateDirectory(runtime), name))
-  for (const directory of [launcherDirectory(runtime), cacheDirectory(runtime), ...own]) {
+  for (const directory of [cacheDirectory(runtime), ...own]) {
     rmSync(directory, { recursive: true, force: true })
   }
-  const { data } = userDirectories(runtime)
-  if (existsSync(data) && readdirSync(data).length === 0) rmdirSync(data)
+  removeLauncher(runtime)
 }
 
 /** What no link in a project may lead out of. The user's own files may be links. */
@@ -185,11 +217,11 @@ function limitOf(runtime: Runtime, scope: HookScope): string | undefined {
 
 function pathOf(runtime: Runtime, platform: Platform, scope: HookScope): string {
   const workspace = findWorkspace(runtime.cwd, runtime)
-  return configurationPath(adapters[platform], runtime, scope, workspace)
+  return configurationPath(platform, runtime, scope, workspace)
 }
 
 export function readConfiguration(path: string): string | undefined {
-  const reading = readRegularFile(path, { maxBytes: 16 * 1024 * 1024 })
+  const reading = readRegularFile(path, { maxBytes: 16 * 1024 * 1024, keepMark: true })
   if (reading.ok) return reading.text
   if (reading.code === 'file-missing') return undefined
   const message = `${reading.message}; it was not touched`
@@ -200,7 +232,7 @@ export function readConfiguration(path: string): string | undefined {
 type InstallRecord = Zod.infer<ReturnType<typeof recordSchema>>['files'][number]
 
 function recordSchema() {
-  const z: typeof Zod = createRequire(import.meta.url)('zod')
+  const z = zod()
   const file = z.object({
     platform: z.enum(platforms),
     scope: z.enum(['user', 'project']),

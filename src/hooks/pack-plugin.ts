@@ -7,6 +7,7 @@ import type { SkillInfo } from '#library/model'
 import { manifestSchema } from '#library/plugins'
 import { listSkillFiles } from '#library/skill-files'
 import { validateSkill } from '#skill/validate'
+import { allSkillsMark } from './adapters.ts'
 
 /** The clients that take the hook as a package; each has a folder in `plugins/`. */
 export const packagedClients = ['claude', 'copilot', 'gemini', 'opencode', 'pi', 'qwen'] as const
@@ -60,7 +61,11 @@ function filesOfSkill({ name, directory, path }: SkillInfo): PackedFile[] {
 /** Skillrail's own package for a client, under another name. */
 function filesOfPackage(client: PackagedClient, facts: PluginFacts): PackedFile[] {
   const root = fileURLToPath(new URL(`../../plugins/${client}`, import.meta.url))
-  const paths = readdirSync(root, { recursive: true, encoding: 'utf8' }).toSorted()
+  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).toSorted()
+  // The skill `rail` belongs to Skillrail's own package, whose hook serves all skills.
+  const paths = files.filter(
+    (path) => path !== allSkillsMark && !path.startsWith(join('skills', '/')),
+  )
   if (!paths.includes(join('hook', 'hook.cjs'))) {
     const message = `${root} holds no hook`
     const hint = 'Install Skillrail again; in its repository: npm run build'

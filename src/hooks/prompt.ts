@@ -1,20 +1,58 @@
 import { isObject, objectOf, parseJson } from '#core/json'
 import type { ToolCall } from '#trigger/tool-call'
 import { adapters, eventKinds, type HookEvent } from './adapters.ts'
-import { fingerprint } from './trigger-cache.ts'
+import { fingerprint } from '#core/fingerprint'
 
-export type HookPayload = (ReturnType<typeof readPayload> & { ok: true })['payload']
+/** One event of a client, whatever the client calls its fields. */
+export interface HookPayload {
+  event: HookEvent
+  /** The client's own name for the event. */
+  eventName: string
+  /** The typed text; for a tool call what it does, for the log. */
+  prompt: string
+  /** The client's own name for the tool; empty for other events. */
+  tool: string
+  /** Undefined for a tool that touches no file and runs no command. */
+  call: ToolCall | undefined
+  /** The input of the tool, to tell calls from one another. */
+  toolInput: string
+  cwd: string | undefined
+  session: string | undefined
+  /** The subagent; empty for the agent that the user talks to. */
+  agent: string
+  /** The client's ID of this turn or call, or an ID made of the session and the time. */
+  turn: string | undefined
+  /** The client's ID of the prompt of this turn, which its transcript has too. */
+  promptId: string | undefined
+  transcript: string | undefined
+  /** Why a session started (`startup`, `resume`, `compact`, `clear`); in pi who wrote a prompt. */
+  source: string | undefined
+  /** Whether the client passes the typed text in a field of its own, as Qwen Code does. */
+  hasTypedText: boolean
+  /** The client's name for what the agent may do without a question: `plan`, `default` and others. */
+  permissionMode: string | undefined
+  /** The last message of the agent, if the client passes it at the end of a turn. */
+  lastMessage: string
+  /** Whether subagents or commands of the session still run in the background. */
+  hasBackgroundTasks: boolean
+  /** What the agent passes to a skill that it loads. */
+  skillArguments: string
+  fromCursor: boolean
+  fromCopilot: boolean
+}
 
-/** What any client calls so, in any case; all other names are a prompt. */
+type PayloadReading = { ok: true; payload: HookPayload } | { ok: false; message: string }
+
+/** The events by the names of all clients, in lower case. Any other name is a prompt. */
 function eventCalled(name: string): HookEvent {
   const isCalledSo = (kind: HookEvent) =>
     Object.values(adapters).some(({ events }) => events[kind]?.toLowerCase() === name.toLowerCase())
   return eventKinds.find(isCalledSo) ?? 'prompt'
 }
 
-/** Reads standard input. All clients send one JSON object; their names for the fields differ. */
-export function readPayload(input: string, name?: string) {
-  const refused = (message: string) => ({ ok: false as const, message })
+/** Reads stdin. All clients send one JSON object, but name the fields differently. */
+export function readPayload(input: string, name?: string): PayloadReading {
+  const refused = (message: string): PayloadReading => ({ ok: false, message })
   const value = parseJson(input)
   if (!isObject(value)) return refused('standard input holds no JSON object')
   const first = (...names: readonly string[]): string | undefined =>
@@ -25,13 +63,14 @@ export function readPayload(input: string, name?: string) {
   const toolInput = typeof given === 'string' ? given : JSON.stringify(given ?? '')
   const tool = first('tool_name', 'toolName') ?? ''
   const call = readCall(tool, parseJson(toolInput) ?? given)
-  const { paths = [], command = '' } = call ?? {}
+  const { paths = [] } = call ?? {}
+  const command = call?.kind === 'shell' ? call.command : ''
   const prompt = event === 'prompt' ? readPrompt(value) : [tool, ...paths, command].join(' ').trim()
   if (prompt === undefined) return refused('standard input holds no prompt')
   const session = first('session_id', 'sessionId', 'conversation_id')
   const { timestamp, workspace_roots: roots } = value
-  // Gemini CLI, Qwen Code and Copilot CLI name no turn. They read the clock once for a prompt and tell
-  // every hook the same millisecond; the same prompt typed again has another one.
+  // Gemini CLI, Qwen Code and Copilot CLI send no ID of the turn. They read the clock once for each prompt
+  // and send every hook the same millisecond, so the same prompt typed again has another time.
   const isMoment = typeof timestamp === 'number' || isText(timestamp)
   const moment =
     session !== undefined && isMoment
@@ -39,23 +78,28 @@ export function readPayload(input: string, name?: string) {
       : undefined
   const named = event === 'prompt' ? first('prompt_id', 'turn_id', 'generation_id') : undefined
   return {
-    ok: true as const,
+    ok: true,
     payload: {
       event,
-      /** The client's own name for the event. */
       eventName,
-      /** What was typed; of a tool call what it does, for the log. */
       prompt,
-      /** Undefined for a tool that touches no file and runs no command. */
+      tool,
       call,
-      /** The input of the tool, to tell calls from one another. */
       toolInput,
       cwd: first('cwd') ?? (Array.isArray(roots) ? roots.slice(0, 1).find(isText) : undefined),
       session,
-      /** The subagent; empty for the agent that the user talks to. */
       agent: first('agent_id', 'agentId') ?? '',
-      /** The client's own name for this turn or call, else one made of the session and the moment. */
       turn: first('tool_use_id', 'toolCallId') ?? named ?? moment,
+      promptId: first('prompt_id'),
+      transcript: first('transcript_path'),
+      source: first('source'),
+      hasTypedText: isText(value['submitted_prompt']),
+      permissionMode: first('permission_mode', 'permissionMode'),
+      lastMessage: first('last_assistant_message', 'prompt_response') ?? '',
+      hasBackgroundTasks: [value['background_tasks'], value['tasks']].some(
+        (tasks) => Array.isArray(tasks) && tasks.length > 0,
+      ),
+      skillArguments: argumentsOf(parseJson(toolInput) ?? given),
       fromCursor: value['cursor_version'] !== undefined,
       fromCopilot: timestamp !== undefined,
     },
@@ -63,12 +107,19 @@ export function readPayload(input: string, name?: string) {
 }
 
 function readPrompt(value: Readonly<Record<string, unknown>>): string | undefined {
-  const { prompt, command_name: command, command_args: words } = value
+  const { prompt, submitted_prompt: typed, command_name: command, command_args: words } = value
+  // Qwen Code sends the text of a called skill as `prompt`, and the typed text in another field.
+  if (isText(typed)) return typed
   if (isText(command)) return `/${command} ${isText(words) ? words : ''}`.trimEnd()
   return typeof prompt === 'string' ? prompt : undefined
 }
 
-/** What the tools of all clients do, by their names in lower case. */
+function argumentsOf(input: unknown): string {
+  const { args, arguments: words } = objectOf(input)
+  return [args, words].find(isText) ?? ''
+}
+
+/** The kind of each client's tools, by their names in lower case. */
 const toolKinds: Readonly<Record<string, ToolCall['kind'] | undefined>> = {
   edit: 'edit',
   write: 'edit',
@@ -91,18 +142,19 @@ const toolKinds: Readonly<Record<string, ToolCall['kind'] | undefined>> = {
 const pathKeys = ['file_path', 'filePath', 'path', 'notebook_path', 'skill', 'name']
 const patchKeys = ['command', 'patchText', 'input', 'patch']
 
-function readCall(tool: string, input: unknown): ToolCall | undefined {
+/** The files and the command of a tool call; undefined if it concerns no file and no command. */
+export function readCall(tool: string, input: unknown): ToolCall | undefined {
   const kind = toolKinds[tool.toLowerCase()]
   if (!kind) return undefined
   const fields = typeof input === 'string' ? { input } : objectOf(input)
   const texts = (keys: readonly string[]): string[] => keys.map((key) => fields[key]).filter(isText)
-  // Codex passes a patch to its shell, too.
+  const [command = ''] = kind === 'shell' ? texts(['command']) : []
+  // Codex passes a patch to its shell, too; the same line can run other commands.
   const patch = texts(patchKeys).find((text) => text.includes('*** Begin Patch'))
   if (patch !== undefined) {
     const lines = patch.matchAll(/^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\r?$/gm)
-    return { kind: 'edit', paths: Array.from(lines, ([, path = '']) => path), command: '' }
+    return { kind: 'edit', paths: Array.from(lines, ([, path = '']) => path), command }
   }
-  const [command = ''] = kind === 'shell' ? texts(['command']) : []
   return { kind, paths: kind === 'shell' ? [] : texts(pathKeys).slice(0, 1), command }
 }
 
@@ -118,7 +170,7 @@ interface InstalledSkills {
   textOf(name: string): string | undefined
 }
 
-/** The prompt as triggers are written for it: a call of an installed skill is `/skill arguments`. */
+/** The prompt in the form that triggers match: a call of an installed skill is `/skill arguments`. */
 export function canonicalPrompt(prompt: string, sigil: Sigil, skills: InstalledSkills): string {
   if (sigil === 'slash') return prompt
   if (sigil === 'expanded') return typedInvocation(prompt, skills)
@@ -133,7 +185,7 @@ const callForms = {
   'skill-colon': /^[ \t]*\/skill:([\p{L}\p{N}_-]+)(?![\p{L}\p{N}_:.-])/u,
 } as const
 
-/** The last line, where everything before it is text of the skill that the line calls. */
+/** The last line, if the text before it is the skill that this line calls. */
 function typedInvocation(prompt: string, skills: InstalledSkills): string {
   const at = prompt.lastIndexOf('\n\n/')
   if (at < 0) return prompt

@@ -14,11 +14,13 @@ import {
 import type { Discovery, SkillInfo } from '#library/model'
 import { skillAt } from '#library/find-skill'
 import { pluginPaths, skillLocations } from '#library/locations'
-import { walkDirectories, walkLimits } from '#library/walk'
+import { limitsOf } from '#library/scan-location'
+import { walkDirectories } from '#library/walk'
 import { indexDocuments } from '#rank/index'
 import { skillDocuments } from '#trigger/examples'
 import { matchPrompt } from '#trigger/match'
 import { compilePattern } from '#trigger/pattern'
+import { overlayReferences } from '#trust/workspace-files'
 import { TrustStore } from '#trust/store'
 import { readTrustPolicy, skillTrust } from '#trust/skill-trust'
 import { launcherName } from './adapters.ts'
@@ -40,7 +42,7 @@ import {
 const clockGrainMs = 2000
 const mostCaches = 100
 
-/** Reads all skills, writes the cache of a working directory where it can, and returns what it holds. */
+/** Reads all skills, writes the cache of a working directory if possible, and returns its content. */
 export function refreshCache(runtime: Runtime, place: CachePlace): { file: Buffer; index: Buffer } {
   const startedAt = runtime.now()
   const { settings } = loadConfiguration(runtime)
@@ -68,6 +70,9 @@ export function refreshCache(runtime: Runtime, place: CachePlace): { file: Buffe
       trust: discovery.skills.map(trustMarks(runtime, options)),
       needs: found.map(({ needs }) => needs),
       triggers: found.map(({ triggers }) => kindOf(triggers)),
+      chain: discovery.skills.map(({ fields }) =>
+        fields.chain === undefined ? 0 : fields.disableModelInvocation ? 2 : 1,
+      ),
     },
     examples: { beginnings: ` ${beginnings(examples.join(' ')).join(' ')} `, number: startedAt },
     others,
@@ -95,7 +100,7 @@ export function refreshCache(runtime: Runtime, place: CachePlace): { file: Buffe
   return { file, index }
 }
 
-/** A plugin that brings the hook is served by that hook alone, wherever a client put it. */
+/** Only the hook of a plugin serves the plugin, whichever folder a client copied it to. */
 function isServedBy(own: string | undefined): (info: SkillInfo) => boolean {
   const root = own && realPathOf(own)
   return ({ realDirectory }) => {
@@ -110,7 +115,7 @@ export function isStillTrusted(runtime: Runtime, path: string): boolean {
   return currentTrust(skillAt(path, options), options).level === 'trusted'
 }
 
-/** The triggers whose pattern is accepted, and texts of which a prompt that fires one contains any. */
+/** The triggers with a valid pattern, and texts: a prompt that fires one of them contains one of the texts. */
 function acceptedTriggers({ fields }: SkillInfo): { triggers: CachedTrigger[]; needs: string[] } {
   const triggers: CachedTrigger[] = []
   const texts = new Set<string>()
@@ -124,7 +129,7 @@ function acceptedTriggers({ fields }: SkillInfo): { triggers: CachedTrigger[]; n
     }
   }
   const all = [...texts]
-  // A text that contains another one of them says nothing more.
+  // A text that contains another one is redundant.
   const needs = all.filter((text) => !all.some((other) => other !== text && text.includes(other)))
   return { triggers, needs }
 }
@@ -146,16 +151,19 @@ function problemsIn({ broken, skills }: Discovery): string[] {
   })
 }
 
-/** Files and directories besides the usable skills whose change can change the answer. */
+/** Files and directories, apart from the usable skills, that can change the answer if they change. */
 function otherPaths(
   runtime: Runtime,
   options: DiscoverOptions,
   { skills, shadowed, conflicts, broken }: Discovery,
 ): string[] {
+  const workspace = findWorkspace(runtime.cwd, runtime)
   const files = [
     join(userDirectories(runtime).config, 'config.json'),
     new TrustStore(runtime).path,
-    ...overlayPaths(runtime, findWorkspace(runtime.cwd, runtime)),
+    ...overlayPaths(runtime, workspace),
+    // Their text counts in a pinned workspace.
+    ...overlayReferences(workspace).map((path) => join(workspace, path)),
     ...pluginPaths(runtime),
     ...[...shadowed, ...conflicts, ...broken].map(({ path }) => path),
     ...directoriesUpward(runtime.cwd).map((folder) => join(folder, '.skillrail', 'config.json')),
@@ -164,10 +172,11 @@ function otherPaths(
     ...broken.map(({ path }) => dirname(path)),
     ...skills.filter(({ fields }) => fields.chain !== undefined).map((info) => info.directory),
   ])
-  for (const { directory, explicit } of skillLocations(runtime, options)) {
+  for (const location of skillLocations(runtime, options)) {
+    const { directory } = location
     files.push(directory)
     if (!doesExist(directory)) continue
-    const limits = explicit ? undefined : walkLimits
+    const limits = limitsOf(location)
     // Directories inside a skill do not matter, unless there may be skills among them.
     const closed = new Set<string>()
     for (const { path, skillFile } of walkDirectories(directory, { limits })) {
@@ -184,13 +193,13 @@ function trustMarks(runtime: Runtime, options: DiscoverOptions): (info: SkillInf
   const { policy } = readTrustPolicy(runtime, { ...options, workspace })
   return (info) => {
     if (skillTrust(info, policy).level !== 'trusted') return '-'
-    // In a project what was accepted may have changed, and a lock file may say so too.
+    // In a project, files may differ from the accepted ones or from the lock file.
     const isInProject = info.scope === 'custom' && isInside(policy.workspace, info.realDirectory)
     return info.scope === 'project' || isInProject ? '?' : '+'
   }
 }
 
-/** From a directory up to the root of the repository, or to the top where there is none. */
+/** The directories from one up to the root of the repository, or of the disk without a repository. */
 function directoriesUpward(from: string): string[] {
   const directories: string[] = []
   for (let directory = resolve(from); ; directory = dirname(directory)) {

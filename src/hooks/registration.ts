@@ -1,25 +1,28 @@
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { isAbsolute, join, relative } from 'node:path'
+import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { clientFolder } from '#core/client-folders'
 import { statsOf } from '#core/read-files'
-import { loadConfiguration } from '#core/configuration'
+import { inspectConfiguration } from '#core/configuration'
 import { SkillrailError } from '#core/errors'
 import { hexDigest, indentedJson } from '#core/json'
-import { type Runtime, userDirectories } from '#core/runtime'
+import { findProgram } from '#core/find-program'
+import { isInProject, type Runtime, userDirectories } from '#core/runtime'
 import { shellWord } from '#core/text'
 import { writeFileAtomic } from '#core/write-files'
 import { discoverOptionsFrom, discoverSkills } from '#library/discover'
 import {
   adapters,
   type FileText,
-  type HookAdapter,
   launcherName,
   type Platform,
   timeLimitSeconds,
+  turnEndSeconds,
 } from './adapters.ts'
+import { guardedCommand } from './guarded-command.ts'
 
 export type HookScope = 'user' | 'project'
-type Place = Pick<Runtime, 'env' | 'home' | 'platform'>
+type Place = Pick<Runtime, 'cwd' | 'env' | 'home' | 'platform'>
 
 /** The command line of each part. It must not change: clients that trust it by its text ask again. */
 export function hookCommands(
@@ -31,24 +34,23 @@ export function hookCommands(
   return hookArguments(platform, parts).map((argument) => {
     const isWindows = runtime.platform === 'win32'
     if (scope === 'user' && isWindows) return `${windowsStart(runtime, platform)} ${argument}`
-    const shared = `"\${XDG_DATA_HOME:-$HOME/.local/share}/skillrail/hook/${launcherName}"`
+    const shared = `"$HOME/${sharedLauncher}"`
     return guardedCommand(scope === 'user' ? shellWord(launcherPath(runtime)) : shared, argument)
   })
 }
+
+/**
+ * The launcher below the home directory, for commands that a team shares. The commands use no other variable: a
+ * project can set variables for its clients, and could choose the program of the hook with one.
+ */
+const sharedLauncher = `.local/share/skillrail/hook/${launcherName}`
 
 export function hookArguments(platform: Platform, parts: number): string[] {
   if (parts === 1) return [platform]
   return Array.from({ length: parts }, (_, index) => `${platform} ${index + 1}/${parts}`)
 }
 
-export function guardedCommand(path: string, argument: string): string {
-  // Some clients block a prompt or a tool where a hook cannot be started or fails, and some wait
-  // for the children of a shell that they have ended.
-  const start = `exec 3<&0; ${path} ${argument} <&3 & trap "kill $!" TERM INT HUP; wait $!`
-  return `if [ -x ${path} ]; then ${start}; else cat >/dev/null; fi; exit 0`
-}
-
-/** How a shell of Windows starts the launcher, whose path may hold blanks. It was not run by us. */
+/** How a Windows shell starts the launcher, whose path may contain blanks. Not tested. */
 function windowsStart(runtime: Place, platform: Platform): string {
   const path = launcherPath(runtime)
   const windowsPath = path.replaceAll('/', '\\')
@@ -57,25 +59,20 @@ function windowsStart(runtime: Place, platform: Platform): string {
   return windowsShell === 'cmd' ? `"${windowsPath}"` : `& '${windowsPath.replaceAll("'", "''")}'`
 }
 
-export function clientHome({ home }: HookAdapter, runtime: Runtime): string {
-  const moved = home.variable === undefined ? undefined : runtime.env[home.variable]
-  if (moved === undefined || !isAbsolute(moved)) return join(runtime.home, home.path)
-  return home.moves === 'home' ? join(moved, home.path) : moved
-}
-
 export function configurationPath(
-  adapter: HookAdapter,
+  platform: Platform,
   runtime: Runtime,
   scope: HookScope,
   workspace: string,
 ): string {
-  if (scope === 'user') return join(clientHome(adapter, runtime), adapter.files.user)
-  return join(workspace, adapter.files.project)
+  const { user, project } = adapters[platform].files
+  return scope === 'user' ? join(clientFolder(platform, runtime), user) : join(workspace, project)
 }
 
-/** The bytes of all references of the skill with the most: what one prompt can ask for. */
+/** The size of all references of one skill, at most: one prompt can inject so many bytes. */
 export function largestInjection(runtime: Runtime): number {
-  const { settings } = loadConfiguration(runtime)
+  // Only a size is measured: the status is shown with settings that have errors, too.
+  const { settings } = inspectConfiguration(runtime)
   const { skills } = discoverSkills(discoverOptionsFrom(runtime, settings))
   const sums = skills.map(({ directory, fields }) => {
     const files = new Set(fields.triggers.map(({ inject }) => join(directory, inject)))
@@ -85,18 +82,18 @@ export function largestInjection(runtime: Runtime): number {
   return Math.max(0, ...sums)
 }
 
-/** What is in a file that is ours alone, by the command that it calls. */
+/** The text of a file that belongs to us, by the command that it calls. */
 export const fileTexts = {
   'copilot-hooks': hooksText,
   'opencode-plugin': (command) => pluginText('opencode.js', command),
   'pi-extension': (command) => pluginText('pi.ts', command),
 } as const satisfies Record<FileText, (command: string) => string>
 
-/** A file of hooks that holds ours alone; Copilot CLI reads every file beside it too. */
+/** A file with our hooks only; Copilot CLI reads every file in its folder. */
 export function hooksText(command: string): string {
   const { prompt, ...others } = adapters.copilot.events
   const started = command.startsWith('& ') ? command : `& ${command}`
-  // A project's command is for POSIX shells; on Windows it is only taken note of.
+  // A project's command is for POSIX shells; on Windows it is only reported.
   const powershell = command.startsWith('if ') ? '$input | Out-Null' : started
   const handler = { type: 'command', bash: command, powershell, timeoutSec: timeLimitSeconds }
   // The client does not name the event to the hook.
@@ -104,7 +101,8 @@ export function hooksText(command: string): string {
   const entries = Object.values(others).map((event) => {
     const bash = `${command.slice(0, at)} ${event}${command.slice(at)}`
     const named = command.startsWith('if ') ? powershell : `& ${bash.replace(/^& /, '')}`
-    return [event, [{ ...handler, bash, powershell: named }]]
+    const timeoutSec = event === adapters.copilot.events.stop ? turnEndSeconds : timeLimitSeconds
+    return [event, [{ ...handler, bash, powershell: named, timeoutSec }]]
   })
   const hooks = { [prompt]: [handler], ...Object.fromEntries(entries) }
   return indentedJson({ version: 1, hooks })
@@ -182,7 +180,7 @@ function versionOf(files: ReadonlyMap<string, string>): string {
 /** On Windows also the one for POSIX shells, which is what the command in a project's file calls. */
 function launcherTexts(runtime: Runtime, entry: string): ReadonlyMap<string, string> {
   const directory = launcherDirectory(runtime)
-  const node = process.execPath
+  const node = nodeOutside(runtime)
   const isWindows = runtime.platform === 'win32'
   const word = (path: string) => shellWord(isWindows ? path.replaceAll('\\', '/') : path)
   const posix = launcherText('sh', { node: word(node), entry: word(entry) })
@@ -190,7 +188,24 @@ function launcherTexts(runtime: Runtime, entry: string): ReadonlyMap<string, str
   return new Map([
     ...(isWindows ? [[launcherPath(runtime), windows] as const] : []),
     [join(directory, launcherName), posix],
+    [join(runtime.home, sharedLauncher), posix],
   ])
+}
+
+/** The Node of this process, but never one inside the project. */
+function nodeOutside(runtime: Runtime): string {
+  const node = process.execPath
+  return isInProject(node, runtime.cwd) ? (findProgram('node', runtime) ?? '') : node
+}
+
+/** Removes the launcher and the hook. */
+export function removeLauncher(runtime: Runtime): void {
+  const own = launcherDirectory(runtime)
+  for (const directory of [own, dirname(join(runtime.home, sharedLauncher))]) {
+    rmSync(directory, { recursive: true, force: true })
+    const parent = dirname(directory)
+    if (existsSync(parent) && readdirSync(parent).length === 0) rmdirSync(parent)
+  }
 }
 
 function removeOldVersions(runtime: Runtime, current: string): void {
@@ -207,10 +222,10 @@ function readIfThere(path: string): string | undefined {
   return existsSync(path) ? readFileSync(path, 'utf8') : undefined
 }
 
-/** `node`: the one that installed it, tried first: clients started from a desktop have a poor PATH. */
+/** `node` is the Node that installed it. It is tried first, because desktop programs often have a short PATH. */
 type LauncherTarget = { node: string; entry: string }
 
-/** The launcher for Windows, not run by us: it takes the hook beside it, and Node from PATH alone. */
+/** The launcher for Windows, not tested: it uses the hook beside it, and Node from PATH only. */
 export function windowsLauncher({ node, entry }: LauncherTarget): string {
   const escaped = (path: string): string => path.replaceAll('%', '%%')
   const places = { node: escaped(node), entry: escaped(entry.replaceAll('/', '\\')) }
@@ -224,11 +239,11 @@ export function launcherText(kind: 'sh' | 'cmd', { node, entry }: LauncherTarget
 }
 
 /** The directory of the hook that clients call: a fixed path, independent of the package's. */
-export function launcherDirectory(runtime: Pick<Runtime, 'env' | 'home'>): string {
+export function launcherDirectory(runtime: Pick<Runtime, 'cwd' | 'env' | 'home'>): string {
   return join(userDirectories(runtime).data, 'hook')
 }
 
-export function launcherPath(runtime: Pick<Runtime, 'env' | 'home' | 'platform'>): string {
+export function launcherPath(runtime: Pick<Runtime, 'cwd' | 'env' | 'home' | 'platform'>): string {
   const name = runtime.platform === 'win32' ? `${launcherName}.cmd` : launcherName
   return join(launcherDirectory(runtime), name)
 }

@@ -1,77 +1,143 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { clientFolder } from '#core/client-folders'
 import { messageOf } from '#core/errors'
-import { findWorkspace, realPathOf } from '#core/read-files'
+import { findWorkspace, isInside, readRegularFile, realPathOf, statsOf } from '#core/read-files'
 import type { Runtime } from '#core/runtime'
 import { safeLine } from '#core/text'
-import { findProgram } from '#exec/find-program'
+import { findProgram } from '#core/find-program'
 import { capturedText, type ProcessEnd, runProcess } from '#exec/process'
+import { discoverOptionsFrom, discoverSkills } from '#library/discover'
 import { adapters, eventKinds, launcherName, type Platform, platforms } from './adapters.ts'
-import { ownCommands } from './edit-entries.ts'
-import { planInstall, readConfiguration } from './install.ts'
+import { ownCommands, ownEvents } from './edit-entries.ts'
+import { formerFile, planInstall, readConfiguration } from './install.ts'
 import {
-  clientHome,
   configurationPath,
   type HookScope,
   largestInjection,
   launcherPath,
   launcherState,
 } from './registration.ts'
+import { railFacts, type RailLimit, railLimits } from './rail-facts.ts'
+import { fileProblem, switchedOff, type SwitchedOff } from './switches.ts'
+import { type HookTrace, readTraces } from './trace.ts'
+import { type AppliedGuards, appliedGuards } from '#trust/accepted-guards'
 import type { Check, CheckContext } from '#core/command'
 
 export type Registered =
   | { state: 'absent'; path: string }
   | { state: 'installed'; path: string; parts: number }
-  /** It is there, in another form than would be installed now. */
+  /** An entry exists, but differs from the one that would be installed now. */
   | { state: 'outdated'; path: string; parts: number; reason: string }
   | { state: 'broken'; path: string; reason: string }
 
-export type HooksStatus = Awaited<ReturnType<typeof hooksStatus>>
-export type PlatformStatus = HooksStatus['platforms'][number]
+export interface HooksStatus {
+  launcher: { path: string; state: LauncherState }
+  /** One call of the hook; undefined without a launcher. */
+  probe: HookProbe | undefined
+  platforms: readonly PlatformStatus[]
+  /** The guards that apply in this folder without a rail. */
+  guards: AppliedGuards
+}
 
-export async function hooksStatus(runtime: Runtime) {
+/** The hook of one client, according to files and the hook's log. */
+export interface PlatformStatus {
+  platform: Platform
+  title: string
+  /** The path of the client's program; undefined if it was not found. */
+  program: string | undefined
+  user: Registered
+  project: Registered
+  folder: { state: 'unknown'; reason: string }
+  trust: Record<HookScope, 'unknown'> | undefined
+  runs: Record<HookScope, RunAnswer | undefined>
+  /** When the client last called the hook with a trigger that matched, as an ISO time. */
+  lastFired: string | undefined
+  /** What the user still has to do before the hook runs. */
+  steps: string[]
+  /** Hook files of others that compete with ours for the one context that the client keeps. */
+  rivals: string[]
+  /** Events that the client does not report, or takes no answer for. */
+  missing: (typeof eventKinds)[number][]
+  /** Whether chains run there as rails. */
+  rail: RailState
+  /** What the client cannot do for a rail. */
+  limits: readonly RailLimit[]
+  note: string | undefined
+  /** The former name of `note`, for one version. */
+  remark: string | undefined
+}
+
+/** `unsupported`: the client cannot; `absent`: no hook is installed; `ready`: nothing is known to be missing. */
+export type RailState =
+  | { state: 'ready' | 'absent' }
+  | { state: 'unsupported' | 'outdated'; reason: string }
+
+type LauncherState = 'current' | 'outdated' | 'missing'
+
+export type RunAnswer =
+  | { answer: 'yes' }
+  | { answer: 'no' | 'unknown'; reason: string; step: string }
+
+export async function hooksStatus(runtime: Runtime): Promise<HooksStatus> {
   const launcher = { path: launcherPath(runtime), state: launcherState(runtime) }
   const statuses = platformStatuses(runtime, platforms)
   const probe = launcher.state === 'missing' ? undefined : await probeHook(runtime, 'claude')
-  return { launcher, probe, platforms: statuses }
+  return { launcher, probe, platforms: statuses, guards: appliedGuards(runtime) }
 }
 
-export function platformStatuses(runtime: Runtime, wanted: readonly Platform[]) {
+export function platformStatuses(runtime: Runtime, wanted: readonly Platform[]): PlatformStatus[] {
   const facts = {
     launcher: launcherState(runtime),
     cwd: realPathOf(runtime.cwd) ?? runtime.cwd,
     largest: largestInjection(runtime),
     workspace: findWorkspace(runtime.cwd, runtime),
+    traces: readTraces(runtime, newestTraces).traces,
   }
   return wanted.map((platform) => platformStatus(runtime, platform, facts))
 }
 
-/** Clients that seem to be used here: their program or their directory is there. */
+/** Clients that seem to be in use: their program or their directory exists. */
 export function installedPlatforms(runtime: Runtime): Platform[] {
   return platforms.filter((platform) => {
     const adapter = adapters[platform]
     const isFound = findProgram(adapter.program, runtime) !== undefined
-    return isFound || existsSync(clientHome(adapter, runtime))
+    return isFound || existsSync(clientFolder(platform, runtime))
   })
 }
 
 interface PlaceFacts {
-  launcher: 'current' | 'outdated' | 'missing'
+  launcher: LauncherState
   cwd: string
   largest: number
   workspace: string
+  traces: readonly HookTrace[]
 }
 
-function platformStatus(runtime: Runtime, platform: Platform, facts: PlaceFacts) {
-  const { title, program, events, remark } = adapters[platform]
+/** More traces than the log keeps. */
+const newestTraces = 100_000
+
+function platformStatus(runtime: Runtime, platform: Platform, facts: PlaceFacts): PlatformStatus {
+  const { title, program, events, note } = adapters[platform]
   const user = registered(runtime, platform, 'user', facts)
   const shared = registered(runtime, platform, 'project', facts)
   // In the home directory the project's file is the user's own.
   const isOne = shared.path === user.path
   const project: Registered = isOne ? { state: 'absent', path: user.path } : shared
   const reason = 'the client alone can tell'
-  const judge = ({ state }: Registered, scope: HookScope) =>
-    state === 'absent' || state === 'broken' ? undefined : willRun(platform, scope, facts)
+  const isOff = switchedOff(platform, runtime, facts.workspace)
+  const judge = (place: Registered, scope: HookScope): RunAnswer | undefined => {
+    if (place.state === 'absent' || place.state === 'broken') return undefined
+    const problem = unreadable(platform, place.path)
+    if (problem !== undefined) return problem
+    if (isOff) return switchAnswer(title, isOff)
+    const answer = willRun(platform, scope, facts)
+    const isProved =
+      answer.answer === 'unknown' && hasFiredSince(place.path, scope, platform, facts)
+    return isProved ? { answer: 'yes' } : answer
+  }
   const runs = { user: judge(user, 'user'), project: judge(project, 'project') }
+  const rail = railState(platform, { user, project }, runs, facts.launcher)
   const steps = Object.values(runs).flatMap((run) => (run && 'step' in run ? [run.step] : []))
   return {
     platform,
@@ -85,11 +151,89 @@ function platformStatus(runtime: Runtime, platform: Platform, facts: PlaceFacts)
         ? { user: 'unknown', project: 'unknown' }
         : undefined,
     runs,
-    /** What is left for the user to do before the hook runs. */
+    lastFired: facts.traces.findLast((trace) => trace.platform === platform)?.at,
     steps: [...new Set(steps)],
-    /** What the client does not report, or takes nothing for. */
+    rivals: isThere({ user, project }) ? rivalsOf(platform, runtime, facts.workspace) : [],
     missing: eventKinds.filter((kind) => events[kind] === undefined),
-    remark,
+    rail,
+    limits: railLimits(platform),
+    note,
+    remark: note,
+  }
+}
+
+/** How the chains that a user finds here are called in the clients that run them as rails. */
+export function startableChains(
+  { runtime, settings }: CheckContext,
+  clients: readonly { platform: Platform }[],
+): string[] {
+  if (settings.rail.start === 'never') return []
+  const calls = clients.flatMap(({ platform }) => railFacts(platform).start ?? [])
+  const { skills } = discoverSkills(discoverOptionsFrom(runtime, settings))
+  const chains = skills.filter(({ fields }) => fields.chain && fields.userInvocable)
+  return chains.flatMap(({ name }) =>
+    [...new Set(calls)].map((call) => call.replace('NAME', () => name)),
+  )
+}
+
+/** Whether chains run as rails in a client. */
+export function railLine({ platform, rail }: Pick<PlatformStatus, 'platform' | 'rail'>): string {
+  switch (rail.state) {
+    case 'ready':
+      return 'chains run as rails'
+    case 'unsupported':
+      return `no chain runs as a rail: ${rail.reason}`
+    case 'outdated':
+      return `no chain runs as a rail: ${safeLine(rail.reason)}. Run: skillrail hooks install ${platform}`
+    case 'absent':
+      return `no chain runs as a rail: the hook is not installed. Run: skillrail hooks install ${platform}`
+  }
+}
+
+/** A registration of an earlier version has no event for the end of a turn, and its hook knows no rails. */
+function railState(
+  platform: Platform,
+  places: Record<HookScope, Registered>,
+  runs: PlatformStatus['runs'],
+  launcher: LauncherState,
+): RailState {
+  if (railFacts(platform).start === undefined) {
+    return { state: 'unsupported', reason: 'it reports no end of a turn' }
+  }
+  if (!isThere(places)) return { state: 'absent' }
+  const scopes = ['user', 'project'] as const
+  const present = scopes.filter((scope) => places[scope].state !== 'absent')
+  const idle = present.flatMap((scope) => {
+    const run = runs[scope]
+    return run?.answer === 'no' ? [run.reason] : []
+  })
+  const reasons = present.map((scope) => placeProblem(platform, places[scope]))
+  const isReady = present.some(
+    (scope, index) => reasons[index] === undefined && runs[scope]?.answer !== 'no',
+  )
+  if (isReady && launcher === 'current') return { state: 'ready' }
+  const [reason = 'the hook is that of another version'] = [
+    ...reasons.flatMap((one) => one ?? []),
+    ...idle,
+  ]
+  return { state: 'outdated', reason }
+}
+
+/** What a registration lacks for rails. */
+function placeProblem(platform: Platform, place: Registered): string | undefined {
+  if (place.state === 'broken') return place.reason
+  if (place.state !== 'outdated') return undefined
+  const { events, registration } = adapters[platform]
+  if (registration.kind === 'file' && registration.text !== 'copilot-hooks') return place.reason
+  try {
+    const own = ownEvents(readConfiguration(place.path) ?? '', place.path)
+    const missing = [events.prompt, events.before, events.after, events.stop].filter(
+      (event) => event !== undefined && !own.includes(event),
+    )
+    if (missing.length === 0) return undefined
+    return `its registration has no ${missing.join(' and no ')}`
+  } catch (error) {
+    return messageOf(error)
   }
 }
 
@@ -97,12 +241,77 @@ export function isThere({ user, project }: Record<HookScope, Registered>): boole
   return user.state !== 'absent' || project.state !== 'absent'
 }
 
-/** Whether a client that is started in this folder runs a registered hook; what it trusts is its own. */
+/** The answer for a hook in a file that its client cannot read. */
+function unreadable(platform: Platform, path: string): RunAnswer | undefined {
+  const reason = fileProblem(platform, readConfiguration(path) ?? '')
+  if (reason === undefined) return undefined
+  return { answer: 'no', reason, step: `Change ${safeLine(path)}: ${reason}.` }
+}
+
+function switchAnswer(title: string, { path, setting }: SwitchedOff): RunAnswer {
+  const reason = `${title} runs no hooks: ${setting} in ${safeLine(path)}`
+  return { answer: 'no', reason, step: `Remove ${setting} from ${safeLine(path)}.` }
+}
+
+/**
+ * Whether the client has called the hook since its file was written, which proves that it trusts the hook
+ * in its present form. For a project's hook, only calls in this project count.
+ */
+function hasFiredSince(
+  path: string,
+  scope: HookScope,
+  platform: Platform,
+  { traces, workspace }: PlaceFacts,
+): boolean {
+  const written = statsOf(path)?.mtimeMs ?? Infinity
+  return traces.some(
+    (trace) =>
+      trace.platform === platform &&
+      Date.parse(trace.at) > written &&
+      (scope === 'user' || isInside(workspace, trace.cwd)),
+  )
+}
+
+/**
+ * Files of others with hooks for prompts, of which Copilot CLI keeps the context of one: a project's
+ * before the user's, settings before files of hooks, and in a folder the first by name.
+ */
+function rivalsOf(platform: Platform, runtime: Runtime, workspace: string): string[] {
+  if (platform !== 'copilot') return []
+  const home = clientFolder(platform, runtime)
+  const settings = ['settings.json', 'settings.local.json']
+  const folders = [join(workspace, '.github/hooks'), join(home, 'hooks')]
+  const files = [
+    ...settings.map((name) => join(workspace, '.claude', name)),
+    ...settings.map((name) => join(workspace, '.github/copilot', name)),
+    join(home, 'settings.json'),
+    ...folders.flatMap((folder) =>
+      namesIn(folder)
+        .filter((name) => name.endsWith('.json'))
+        .map((name) => join(folder, name)),
+    ),
+  ]
+  return files.filter((file) => {
+    const reading = readRegularFile(file, { maxBytes: 1024 * 1024 })
+    if (!reading.ok || reading.text.includes(launcherName)) return false
+    return /"userPromptSubmit(?:ted)?"/i.test(reading.text)
+  })
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).toSorted()
+  } catch {
+    return []
+  }
+}
+
+/** Whether a client that is started in this folder runs a registered hook. The client decides about trust. */
 export function willRun(
   platform: Platform,
   scope: HookScope,
-  facts: Omit<PlaceFacts, 'largest'>,
-): { answer: 'yes' } | { answer: 'no' | 'unknown'; reason: string; step: string } {
+  facts: Omit<PlaceFacts, 'largest' | 'traces'>,
+): RunAnswer {
   const { title, program, looksUp, steps } = adapters[platform]
   const { launcher, cwd, workspace } = facts
   if (launcher === 'missing') {
@@ -127,9 +336,14 @@ function registered(
 ): Registered {
   const adapter = adapters[platform]
   const { registration } = adapter
-  const path = configurationPath(adapter, runtime, scope, workspace)
+  const path = configurationPath(platform, runtime, scope, workspace)
   try {
     const text = readConfiguration(path) ?? ''
+    const former = formerFile(runtime, platform, scope, workspace)
+    if (former !== undefined) {
+      const reason = `the file has the name of an earlier version; now it is ${basename(path)}`
+      return { state: 'outdated', path: former, parts: 1, reason }
+    }
     if (!text.includes(launcherName)) {
       if (registration.kind === 'entry' && text.trim() !== '') ownCommands(text, path)
       return { state: 'absent', path }
@@ -137,7 +351,7 @@ function registered(
     const own = registration.kind === 'entry' ? ownCommands(text, path) : []
     const numbers = own.map((command) => Number(/ \d+\/(\d+)/.exec(command)?.[1] ?? 1))
     const parts = Math.max(1, ...numbers)
-    // More parts than are needed now do no harm.
+    // Unused parts do no harm.
     const wanted = planInstall(runtime, platform, scope, { largest, least: parts })
     if (wanted.after === text) return { state: 'installed', path, parts }
     const tooFew = `${wanted.parts} parts are needed for the largest skill, and ${parts} are registered`
@@ -148,15 +362,22 @@ function registered(
   }
 }
 
-/** Calls the launcher with a prompt that has no trigger, as the client would. `problem`: what was wrong. */
-export async function probeHook(runtime: Runtime, platform: Platform) {
+export interface HookProbe {
+  ok: boolean
+  durationMs: number
+  /** What was wrong. */
+  problem: string | undefined
+}
+
+/** Calls the launcher with a prompt that has no trigger, as the client would. */
+export async function probeHook(runtime: Runtime, platform: Platform): Promise<HookProbe> {
   const input = JSON.stringify({
     session_id: 'skillrail-probe',
     cwd: runtime.cwd,
     hook_event_name: 'UserPromptSubmit',
     prompt: 'skillrail probe of the hook',
   })
-  // As a client passes it on, without the mark of a run that the probe may be in.
+  // The environment of a client, without the variables of a run that may have started the probe.
   const variables = Object.entries({ ...runtime.env, SKILLRAIL_RUN_ID: undefined })
   const env = variables.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))
   const started = runtime.elapsed()
@@ -199,24 +420,36 @@ export async function checkHooks({ runtime }: CheckContext, probe: boolean): Pro
     { name: 'hook launcher', status: works ? 'ok' : 'warning', found, advice },
     ...registered.map(checkPlatform),
   ]
-  for (const { platform, title } of probe ? registered : []) {
+  for (const { platform, title, runs } of probe ? registered : []) {
     const { ok, problem: wrong, durationMs } = await probeHook(runtime, platform)
     const answer = wrong ?? `answered in ${durationMs} ms`
-    checks.push({ name: `${title} probe`, status: ok ? 'ok' : 'warning', found: answer })
+    // The hook works, but the client does not call it.
+    const [idle] = idleReasons(runs)
+    const found = idle === undefined ? answer : `${answer}; but ${idle}`
+    const status = ok && idle === undefined ? 'ok' : 'warning'
+    checks.push({ name: `${title} probe`, status, found })
   }
   return checks
 }
 
-function checkPlatform({ title, user, project, steps }: PlatformStatus): Check {
+/** Why no registered hook runs; empty where one may run. */
+function idleReasons(runs: PlatformStatus['runs']): string[] {
+  const answers = Object.values(runs).flatMap((run) => run ?? [])
+  const reasons = answers.flatMap((run) => (run.answer === 'no' ? [run.reason] : []))
+  return reasons.length === answers.length ? reasons : []
+}
+
+function checkPlatform({ title, user, project, steps, runs }: PlatformStatus): Check {
   const places = [user, project].filter(({ state }) => state !== 'absent')
   const isBad = places.some(({ state }) => state !== 'installed')
+  const idle = idleReasons(runs)
   const found = places.map((place) =>
     'reason' in place ? `${place.path}: ${place.reason}` : place.path,
   )
   return {
     name: `${title} hook`,
-    status: isBad ? 'warning' : 'ok',
-    found: found.join('; '),
+    status: isBad || idle.length > 0 ? 'warning' : 'ok',
+    found: [...found, ...new Set(idle)].join('; '),
     advice: isBad ? 'skillrail hooks install fixes it.' : steps.join(' ') || undefined,
   }
 }

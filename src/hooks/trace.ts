@@ -1,5 +1,4 @@
 import { appendFileSync, existsSync, readFileSync, renameSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { statsOf } from '#core/read-files'
 import type * as Zod from 'zod'
@@ -7,14 +6,34 @@ import { makePrivateDirectory } from '#core/write-files'
 import { parseJson } from '#core/json'
 import { redactText } from '#core/redact'
 import type { Runtime } from '#core/runtime'
-import { platforms } from './adapters.ts'
+import { zod } from '#core/zod'
+import { type Platform, platforms } from './adapters.ts'
 import { stateDirectory } from './trigger-cache.ts'
 
 /** What the hook did for one prompt or tool call. Secrets are masked before it is written. */
-export type HookTrace = Zod.infer<ReturnType<typeof traceSchema>>
+export interface HookTrace {
+  at: string
+  platform: Platform
+  cwd: string
+  session?: string | undefined
+  prompt: string
+  /** Undefined for a prompt. */
+  event?: string | undefined
+  /** Whether the tool call was denied, with the references as the reason. */
+  denied?: boolean | undefined
+  injected: (TracedFile & { characters: number })[]
+  withheld: (TracedFile & { reason: string })[]
+  durationMs: number
+  error?: string | undefined
+}
 
-function traceSchema() {
-  const z: typeof Zod = createRequire(import.meta.url)('zod')
+interface TracedFile {
+  skill: string
+  path: string
+}
+
+function traceSchema(): Zod.ZodType<HookTrace> {
+  const z = zod()
   const file = { skill: z.string(), path: z.string() }
   return z.object({
     at: z.string(),
@@ -22,9 +41,7 @@ function traceSchema() {
     cwd: z.string(),
     session: z.string().optional(),
     prompt: z.string(),
-    /** Absent for a prompt. */
     event: z.string().optional(),
-    /** Whether the tool call was denied, with the references as the reason. */
     denied: z.boolean().optional(),
     injected: z.array(z.object({ ...file, characters: z.number() })),
     withheld: z.array(z.object({ ...file, reason: z.string() })),
@@ -36,7 +53,7 @@ function traceSchema() {
 const longestPrompt = 200
 const largestLog = 1024 * 1024
 
-/** Adds a line to the log. Never throws: a prompt is worth more than its trace. */
+/** Adds a line to the log. Never throws: a failure to log must not affect the prompt. */
 export function writeTrace(runtime: Runtime, trace: HookTrace): void {
   const path = tracePath(runtime)
   const text = redactText(trace.prompt.slice(0, 4 * longestPrompt))
@@ -52,8 +69,15 @@ export function writeTrace(runtime: Runtime, trace: HookTrace): void {
   }
 }
 
+export interface TraceReading {
+  traces: HookTrace[]
+  /** How many lines are not a trace. */
+  unreadable: number
+  path: string
+}
+
 /** The newest traces, oldest first. Lines that are not a trace are counted and left out. */
-export function readTraces(runtime: Runtime, limit: number) {
+export function readTraces(runtime: Runtime, limit: number): TraceReading {
   const path = tracePath(runtime)
   const lines = [...linesOf(`${path}.1`), ...linesOf(path)]
   const schema = traceSchema()

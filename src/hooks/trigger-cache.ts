@@ -1,12 +1,33 @@
+import { fingerprint } from '#core/fingerprint'
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { clientVariables } from '#core/client-folders'
 import { readRegularFile, statsOf } from '#core/read-files'
-import { type Runtime, userDirectories } from '#core/runtime'
+import { pluginOfHook, type Runtime, userDirectories } from '#core/runtime'
+import { ownVariables } from '#core/variables'
 import type { TriggerOccasion } from '#skill/model'
 import type { TriggerSkill } from '#trigger/match'
-import { launcherName } from './adapters.ts'
+import { allSkillsMark, launcherName } from './adapters.ts'
+import type { ChainSkill } from './rail-hook.ts'
 
-export type TriggerCache = ReturnType<typeof openCache>
+/** The triggers of the skills of a working directory, ready to be tested. */
+export interface TriggerCache {
+  repeat: CacheHeader['repeat']
+  /** Tokens that one answer may add. */
+  budget: number
+  /** Problems with skills that cannot be used; only if the cache was just made. */
+  problems: readonly string[]
+  pathOf(name: string): string | undefined
+  /** The skills with a trigger that can fire on the prompt, in order of precedence. */
+  candidates(prompt: string): Iterable<CachedSkill>
+  /** The index of examples, if the prompt has words in common with any of them. */
+  indexFor(prompt: string): StoredIndex | undefined
+  /** The skills with triggers; `onTools`: with triggers on files or commands. */
+  skills(onTools: boolean): Iterable<CachedSkill>
+  /** The chain that a user or an agent calls by this name. */
+  chainNamed(name: string): ChainSkill | undefined
+  named(name: string): CachedSkill | undefined
+}
 
 export interface StoredIndex {
   head: string
@@ -17,11 +38,11 @@ export interface CachedSkill extends TriggerSkill {
   trust: TrustMark
 }
 
-/** `+` trusted, `?` trusted while everything that can run is what was accepted, `-` not trusted. */
+/** `+` trusted, `?` trusted while everything that can run equals the accepted files, `-` not trusted. */
 export type TrustMark = '+' | '?' | '-'
 
 export interface CacheHeader {
-  /** Everything besides files that the content depends on. */
+  /** Everything that the content depends on, apart from files. */
   key: string
   /** Whether the files had been unchanged for so long that a later change shows in their times. */
   settled: boolean
@@ -39,6 +60,8 @@ export interface CacheHeader {
     needs: readonly (readonly string[])[]
     /** 2 with triggers on files or commands, 1 with others only. */
     triggers: readonly number[]
+    /** 1 for a chain, 2 for one that only a person starts, else 0. */
+    chain: readonly number[]
   }
   /** How the words of all examples begin; the index of examples has the same number. */
   examples: { beginnings: string; number: number }
@@ -62,27 +85,32 @@ export type CachedTrigger = [
   base?: string | null | undefined,
 ]
 
-export type CachePlace = { path: string; key: string }
+export interface CachePlace {
+  path: string
+  key: string
+}
 
-/** Variables besides our own that decide where skills and configuration lie. */
-const variables = ['XDG_CONFIG_HOME', 'XDG_STATE_HOME']
+/** Variables besides our own that decide where skills and configuration are stored. */
+const variables = ['XDG_CONFIG_HOME', 'XDG_STATE_HOME', ...clientVariables]
 
 /** One cache for each working directory, home, set of `SKILLRAIL_*` variables, and version of the hook. */
 export function cachePlace(runtime: Runtime): CachePlace {
   const { cwd, home, env } = runtime
-  // No setting of a hook is a secret, and a cache keeps none.
-  const names = Object.keys(env).filter((name) => /^SKILLRAIL_(?!.*(?:KEY|TOKEN))/.test(name))
-  const settings = [...variables, ...names.toSorted()].map((name) => `${name}=${env[name] ?? ''}`)
+  // No setting of a hook is a secret, and a cache keeps none. A misspelled one counts as an error.
+  const settings = [...variables, ...ownVariables(env).toSorted()].map((name) =>
+    /KEY|TOKEN/i.test(name) ? name : `${name}=${env[name] ?? ''}`,
+  )
   const key = JSON.stringify([import.meta.url, cwd, home, ...settings])
   return { path: join(cacheDirectory(runtime), `${fingerprint(key)}.jsonl`), key }
 }
 
 /** The plugin with skills of its own that this hook is a part of: it serves those, and no others. */
-export function ownPlugin({ env }: Pick<Runtime, 'env'>): string | undefined {
-  const { SKILLRAIL_PLUGIN: root } = env
+export function ownPlugin(runtime: Pick<Runtime, 'env' | 'cwd'>): string | undefined {
+  const root = pluginOfHook(runtime)
   if (root === undefined) return undefined
-  // A file that was installed for OpenCode or pi says where it is, too.
-  const isPlugin = [launcherName, 'skills'].every((name) => doesExist(join(root, name)))
+  const holds = (name: string): boolean => doesExist(join(root, name))
+  // A file that was installed for OpenCode or pi also passes its own path.
+  const isPlugin = holds(launcherName) && holds('skills') && !holds(allSkillsMark)
   return isPlugin ? root : undefined
 }
 
@@ -108,7 +136,7 @@ export function stateDirectory(runtime: Runtime): string {
   return join(userDirectories(runtime).state, 'hooks')
 }
 
-/** Reads the cache; undefined where it is missing or damaged, or where any file has changed. */
+/** Reads the cache; undefined if it is missing or damaged, or if any file has changed. */
 export function readCache({ path, key }: CachePlace): TriggerCache | undefined {
   try {
     const reading = readRegularFile(path, { maxBytes: Infinity, binary: true, own: true })
@@ -125,9 +153,13 @@ export function readCache({ path, key }: CachePlace): TriggerCache | undefined {
   }
 }
 
-/** @param index the index of examples, or where it lies */
-export function openCache(file: Buffer, index: Buffer | string, header = headerOf(file)) {
-  const { path: paths, name: names, trust, needs, triggers } = header.skills
+/** @param index the index of examples, or its path */
+export function openCache(
+  file: Buffer,
+  index: Buffer | string,
+  header = headerOf(file),
+): TriggerCache {
+  const { path: paths, name: names, trust, needs, triggers, chain: chains } = header.skills
   let lines: readonly string[] | undefined
   const lineAt = (number: number): string => {
     lines ??= file.toString().split('\n')
@@ -144,16 +176,13 @@ export function openCache(file: Buffer, index: Buffer | string, header = headerO
   return {
     repeat: header.repeat,
     budget: header.budget,
-    /** What is wrong with skills that cannot be used; only where the cache was just made. */
     problems: typeof index === 'string' ? [] : header.problems,
     pathOf: (name: string): string | undefined => paths[names.indexOf(name)],
-    /** The skills of which a trigger can fire on the prompt, in order of precedence. */
     *candidates(prompt: string) {
       for (const index of paths.keys()) {
         if ((needs[index] ?? []).some((part) => prompt.includes(part))) yield skillAt(index)
       }
     },
-    /** The index of examples, where the prompt has words in common with any of them. */
     indexFor(prompt: string): StoredIndex | undefined {
       const words = beginnings(prompt.slice(0, 2000))
       const known = words.filter((word) => header.examples.beginnings.includes(` ${word} `))
@@ -162,11 +191,15 @@ export function openCache(file: Buffer, index: Buffer | string, header = headerO
         typeof index === 'string' ? readerOf(indexPath(index)) : index.toString.bind(index, 'utf8')
       return { head: lineAt(paths.length + 1), read }
     },
-    /** The skills with triggers; `onTools`: with triggers on files or commands. */
     *skills(onTools: boolean) {
       for (const [index, kind] of triggers.entries()) {
         if (kind >= (onTools ? 2 : 1)) yield skillAt(index)
       }
+    },
+    chainNamed(name: string): ChainSkill | undefined {
+      const place = names.indexOf(name)
+      const [path, kind = 0] = [paths[place], chains[place]]
+      return path === undefined || kind === 0 ? undefined : { name, path, personOnly: kind === 2 }
     },
     named(name: string): CachedSkill | undefined {
       const place = names.indexOf(name)
@@ -175,7 +208,7 @@ export function openCache(file: Buffer, index: Buffer | string, header = headerO
   }
 }
 
-/** The first letters of each longer word: enough to see whether a closer look is worth it. */
+/** The first letters of each longer word: they show whether the index of examples must be read. */
 export function beginnings(text: string): string[] {
   const words = text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? []
   return [...new Set(words.map((word) => word.slice(0, 4)))]
@@ -205,17 +238,4 @@ function isCurrent({ skills, others, existing }: CacheHeader): boolean {
     others.every((file) => isSame(file.path, file.changed, file.size)) &&
     paths.every((path, index) => isSame(path, changed[index], size[index]))
   )
-}
-
-/** FNV-1a, twice: a file name, made without loading a library. */
-export function fingerprint(text: string): string {
-  return hash(text, 0x811c9dc5) + hash(text, 0x01000193)
-}
-
-function hash(text: string, seed: number): string {
-  let value = seed
-  for (let at = 0; at < text.length; at++) {
-    value = Math.imul(value ^ text.charCodeAt(at), 0x01000193)
-  }
-  return (value >>> 0).toString(16).padStart(8, '0')
 }

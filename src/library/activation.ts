@@ -2,21 +2,24 @@ import type { Diagnostic } from '#core/errors'
 import type { AllowedTool } from '#skill/model'
 import type { JsonValue } from '#core/json'
 import { alreadyActiveNote, wrapSkillContent } from '#skill/catalog'
-import { applyArguments } from '#skill/arguments'
+import { applyArguments, doubtfulPositions, type Substitution } from '#skill/arguments'
 import { SkillInvocationError } from '#skill/errors'
+import { insertVariables, type VariableValues } from '#skill/variables'
 import type { TrustLevel } from '#trust/model'
 import type { Skill, SkillInfo } from './model.ts'
 
-/** Who asks for the skill: a user by name, the model by itself, or a program. */
+/** Who activates the skill: a user by name, the model by itself, or a program. */
 export type InvocationSource = 'user' | 'model' | 'code'
 
 export interface ActivationInput {
   skill: Skill
   source: InvocationSource
-  /** What was typed after the name, as it was typed. */
+  /** The text after the skill's name, as the user typed it. */
   arguments: string
-  /** The level now, with everything that acts compared. */
+  /** The current level, with all acting parts compared. */
   trustLevel: TrustLevel
+  /** Values of client variables besides the skill's own directory. */
+  variables?: Pick<VariableValues, 'project' | 'session' | 'plugin'> | undefined
   /** The activation before this one, if its content is still in the conversation. */
   inContext?: { digest: string; arguments: string } | undefined
 }
@@ -28,7 +31,7 @@ export interface Activation {
   digest: string
   trustLevel: TrustLevel
   content: string
-  /** Whether `content` is only a note, because the conversation still holds the skill. */
+  /** Whether `content` is only a note, because the conversation still contains the skill. */
   repeated: boolean
   effects: ActivationEffects
   diagnostics: readonly Diagnostic[]
@@ -37,7 +40,7 @@ export interface Activation {
 export interface ActivationEffects {
   /** Tools that need no approval while the skill is active. */
   preApproved: readonly AllowedTool[]
-  /** For an untrusted skill that lists tools: nothing else may be used while it is active. */
+  /** Tools of an untrusted skill: while the skill is active, no other tool is allowed. */
   narrowedTo: readonly AllowedTool[] | undefined
   model: string | undefined
   /** `context: fork`: the skill runs in a subagent of this name, or in a copy of the agent. */
@@ -45,7 +48,7 @@ export interface ActivationEffects {
   hooks: JsonValue | undefined
 }
 
-/** @throws {SkillInvocationError} where the skill's own flags rule the source out. */
+/** @throws {SkillInvocationError} if the skill's own flags exclude the source. */
 export function checkInvocation({ name, fields }: SkillInfo, source: InvocationSource): void {
   const { userInvocable, disableModelInvocation } = fields
   if (source === 'model' && disableModelInvocation) {
@@ -55,13 +58,13 @@ export function checkInvocation({ name, fields }: SkillInfo, source: InvocationS
   }
   if (source === 'user' && !userInvocable) {
     const message = `Skill ${name} cannot be activated by a user: it sets user-invocable: false.`
-    const byModel = 'The model activates it where it fits.'
-    const hint = disableModelInvocation ? 'A program can activate it.' : byModel
+    const modelHint = 'The model activates it where it fits.'
+    const hint = disableModelInvocation ? 'A program can activate it.' : modelHint
     throw new SkillInvocationError({ code: 'user-invocation-disabled', message, hint })
   }
 }
 
-/** Puts together what the model gets and what the skill may do. Reads and runs nothing. */
+/** Returns the text for the model and the skill's permissions. Reads and runs nothing. */
 export function activateSkill(input: ActivationInput): Activation {
   const { skill, source, trustLevel, inContext } = input
   const { info, digest } = skill
@@ -69,19 +72,81 @@ export function activateSkill(input: ActivationInput): Activation {
   const { name } = info
   const repeated = inContext?.digest === digest && inContext.arguments === input.arguments
   const { directory, fields } = info
-  const given = { argumentText: input.arguments, argumentNames: fields.arguments }
-  const body = applyArguments(skill.body, given)
+  const variables = { ...input.variables, skill: directory || undefined }
+  const { text: body, ...substitution } = applyArguments(skill.body, {
+    argumentText: input.arguments,
+    argumentNames: fields.arguments,
+    variables,
+  })
   const resources = skill.resources.files.map(({ path }) => path)
-  const whole = { name, directory, body, resources, incomplete: skill.resources.truncated }
-  const content = repeated ? alreadyActiveNote(name) : wrapSkillContent(whole)
-  const asked = { name, source, arguments: input.arguments, digest, trustLevel }
-  const effects = effectsOf(info, trustLevel)
-  const diagnostics = [...commandFindings(skill), ...trustFindings(info, trustLevel)]
-  return { ...asked, content, repeated, effects, diagnostics }
+  const parts = { name, directory, body, resources, incomplete: skill.resources.truncated }
+  const content = repeated ? alreadyActiveNote(name) : wrapSkillContent(parts)
+  const request = { name, source, arguments: input.arguments, digest, trustLevel }
+  const tools = fields.allowedTools && insertVariables(fields.allowedTools, variables)
+  const effects = effectsOf(info, trustLevel, tools?.tools)
+  const diagnostics = [
+    ...commandDiagnostics(skill),
+    ...trustDiagnostics(info, trustLevel),
+    ...argumentDiagnostics(skill, substitution),
+    ...variableDiagnostics(info.path, substitution.unknown, tools?.unknown ?? []),
+  ]
+  return { ...request, content, repeated, effects, diagnostics }
 }
 
-function effectsOf({ fields }: SkillInfo, trustLevel: TrustLevel): ActivationEffects {
-  const { allowedTools, model, context, agent, hooks } = fields
+function argumentDiagnostics(
+  { info: { path, fields }, body }: Skill,
+  { used, unplaced, emptied }: Omit<Substitution, 'text'>,
+): Diagnostic[] {
+  const diagnostics: Diagnostic[] = []
+  const report = (code: string, message: string, hint: string) =>
+    diagnostics.push({ code, severity: 'warning', message, path, hint })
+  if (unplaced.length > 0) {
+    const message = `the skill has no placeholder for ${quoted(unplaced)}, so the model does not see it`
+    report('argument-unused', message, 'A skill takes all arguments with `$ARGUMENTS`.')
+  }
+  // If one placeholder was filled, an empty placeholder after it means fewer arguments.
+  if (used) return diagnostics
+  const doubtful = doubtfulPositions(body, { names: fields.arguments, hint: fields.argumentHint })
+  const emptyPlaceholders = doubtful
+    .map(({ placeholder }) => placeholder)
+    .filter((placeholder) => emptied.includes(placeholder))
+  if (emptyPlaceholders.length > 0) {
+    const message = `${quoted(emptyPlaceholders)} in the body became empty, because there is no such argument`
+    report(
+      'position-empty',
+      message,
+      `Write \`\\${emptyPlaceholders[0]}\` in the body if it is text.`,
+    )
+  }
+  return diagnostics
+}
+
+function variableDiagnostics(
+  path: string,
+  inBody: readonly string[],
+  inTools: readonly string[],
+): Diagnostic[] {
+  const places = [
+    { where: 'the body', names: inBody },
+    { where: '`allowed-tools`', names: inTools },
+  ]
+  return places.flatMap(({ where, names }): Diagnostic[] => {
+    if (names.length === 0) return []
+    const message = `${quoted(names)} in ${where} stays as it is, because its value is not known here`
+    return [{ code: 'variable-unknown', severity: 'warning', message, path }]
+  })
+}
+
+function quoted(texts: readonly string[]): string {
+  return texts.map((text) => `\`${text}\``).join(', ')
+}
+
+function effectsOf(
+  { fields }: SkillInfo,
+  trustLevel: TrustLevel,
+  allowedTools: readonly AllowedTool[] | undefined,
+): ActivationEffects {
+  const { model, context, agent, hooks } = fields
   if (trustLevel === 'untrusted') {
     return { preApproved: [], narrowedTo: allowedTools, model, fork: undefined, hooks: undefined }
   }
@@ -94,7 +159,7 @@ function effectsOf({ fields }: SkillInfo, trustLevel: TrustLevel): ActivationEff
   }
 }
 
-function commandFindings({ info, body }: Skill): Diagnostic[] {
+function commandDiagnostics({ info, body }: Skill): Diagnostic[] {
   const hint = 'Tell the model to run it.'
   return findEmbeddedCommands(body).map(({ command, line }) => {
     const message = `line ${line} of the body asks to run \`${command}\` before the model reads it; it was not run`
@@ -102,7 +167,7 @@ function commandFindings({ info, body }: Skill): Diagnostic[] {
   })
 }
 
-function trustFindings({ path, fields }: SkillInfo, trustLevel: TrustLevel): Diagnostic[] {
+function trustDiagnostics({ path, fields }: SkillInfo, trustLevel: TrustLevel): Diagnostic[] {
   if (trustLevel === 'trusted') return []
   const withheld = [
     fields.hooks !== undefined && '`hooks`',
@@ -117,7 +182,7 @@ function trustFindings({ path, fields }: SkillInfo, trustLevel: TrustLevel): Dia
 
 export interface ActivePermissions {
   preApproved: readonly AllowedTool[]
-  /** Each entry is one untrusted skill's list; a tool must be in all of them to be used. */
+  /** One list for each untrusted skill. A tool is allowed if every list contains it. */
   narrowedTo: readonly (readonly AllowedTool[])[]
 }
 
@@ -126,7 +191,7 @@ interface EmbeddedCommand {
   line: number
 }
 
-/** The commands that a body asks its client to run; they are reported and never run. */
+/** Returns the commands that a body asks its client to run. Skillrail reports them and never runs them. */
 export function findEmbeddedCommands(body: string): EmbeddedCommand[] {
   const commands: EmbeddedCommand[] = []
   let block: { fence: string; start: number; runs: boolean } | undefined

@@ -2,9 +2,9 @@ import { dirname } from 'node:path'
 import type { Check, CheckContext } from '#core/command'
 import { amount } from '#core/text'
 import { discoverOptionsFrom, discoverSkills } from './discover.ts'
-import { clientsReading } from './locations.ts'
 import type { SkillInfo } from './model.ts'
 
+/** Reports usable, broken and doubtful skills, for `doctor`. */
 export function checkLibrary({ runtime, settings }: CheckContext): Check[] {
   const discovery = discoverSkills(discoverOptionsFrom(runtime, settings))
   const { skills, shadowed, conflicts, broken, diagnostics } = discovery
@@ -22,7 +22,7 @@ export function checkLibrary({ runtime, settings }: CheckContext): Check[] {
   return [
     { name: 'skills', status: isBad ? 'warning' : 'ok', found: counts, advice },
     ...(doubtful.length === 0 ? [] : [findings]),
-    ...catalogueChecks(skills),
+    ...catalogueChecks([...skills, ...conflicts, ...shadowed]),
     ...places.map(({ path, message, hint, severity }): Check => {
       const status = severity === 'error' ? 'warning' : 'information'
       return { name: 'place', status, found: `${path}: ${message}`, advice: hint }
@@ -30,21 +30,22 @@ export function checkLibrary({ runtime, settings }: CheckContext): Check[] {
   ]
 }
 
-/** Characters of the catalogue that clients take, as seen in their requests; others showed no limit. */
+/** How many characters of the catalogue a client accepts, from its requests. Other clients showed no limit. */
 const catalogueLimits = [
   { client: 'claude', title: 'Claude Code', most: 24_000, entry: 6, rest: 'are names alone' },
   { client: 'codex', title: 'Codex', most: 19_000, entry: 31, rest: 'make it shorten all of them' },
   { client: 'copilot', title: 'Copilot CLI', most: 16_000, entry: 65, rest: 'are names alone' },
 ] as const
 
+/** Reports catalogues that are too long for a client. A client also lists skills that Skillrail shadows. */
 export function catalogueChecks(
-  skills: readonly Pick<SkillInfo, 'name' | 'description' | 'source' | 'fields'>[],
+  skills: readonly Pick<SkillInfo, 'name' | 'description' | 'clients' | 'fields'>[],
 ): Check[] {
   return catalogueLimits.flatMap(({ client, title, most, entry, rest }): Check[] => {
-    const listed = skills.filter(
-      ({ source, fields }) =>
-        clientsReading(source).includes(client) && !fields.disableModelInvocation,
+    const inCatalogue = skills.filter(
+      (info) => info.clients.includes(client) && !info.fields.disableModelInvocation,
     )
+    const listed = [...new Map(inCatalogue.map((info) => [info.name, info])).values()]
     const sizes = listed.map(({ name, description, fields: { whenToUse = '' } }) => {
       const about = client === 'claude' ? description.length + whenToUse.length : description.length
       return name.length + Math.min(about, 1536) + entry

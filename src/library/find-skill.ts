@@ -29,21 +29,26 @@ import {
   type SkillInfo,
 } from './model.ts'
 
-/** Finds a name, `scope:name`, a directory or a `SKILL.md`; `discovery`: a search made before. */
+/**
+ * Finds a skill by name, `scope:name`, directory or `SKILL.md`.
+ * @param options `discovery`: result of an earlier search.
+ * @throws {SkillError} if there is no such skill, or the skill cannot be used.
+ */
 export function findSkill(
   reference: string,
   options: DiscoverOptions & { discovery?: Discovery },
 ): SkillInfo {
   if (isPath(reference)) return skillAt(reference, options)
   const discovery = options.discovery ?? discoverSkills(options)
-  const found = selectSkill(discovery, reference)
-  if (found) return found
+  const info = selectSkill(discovery, reference)
+  if (info) return info
   if (skillFileAt(absolutePath(options.runtime, reference)) !== undefined) {
     return skillAt(reference, options)
   }
   throw skillNotFound(discovery, reference, options)
 }
 
+/** Reads the metadata of the skill at a path. @throws {SkillError} as {@link findSkill}. */
 export function skillAt(path: string, options: DiscoverOptions): SkillInfo {
   const absolute = absolutePath(options.runtime, path)
   const file = skillFileAt(absolute)
@@ -58,33 +63,33 @@ export function skillAt(path: string, options: DiscoverOptions): SkillInfo {
     ({ directory: place }) =>
       isInside(place, realDirectory) || isInside(realPathOf(place) ?? place, realDirectory),
   )
-  const isOfProject = isInside(policy.workspace, realDirectory)
-  const scope = location?.scope ?? (isOfProject ? 'project' : 'custom')
-  const source = location?.source ?? (isOfProject ? '.' : path)
+  const isInProject = isInside(policy.workspace, realDirectory)
+  const scope = location?.scope ?? (isInProject ? 'project' : 'custom')
+  const source = location?.source ?? (isInProject ? '.' : path)
   const metadata = readMetadata(file)
-  const found = { file: { path: file, directory, realDirectory }, metadata }
-  const info = toInfo(found, { scope, source }, policy)
+  const scanned = { file: { path: file, directory, realDirectory }, metadata }
+  const info = toInfo(scanned, { directory, ...location, scope, source }, policy)
   if (info) return info
   const { diagnostics } = metadata
   throw brokenSkill({ name: basename(directory), path: file, diagnostics })
 }
 
-/** Whether a reference to a skill is a path; else it may be a name. */
+/** Whether a reference to a skill is a path, not a name. */
 export function isPath(reference: string): boolean {
   return /[\\/]|^(?:\.{1,2}|~|skill\.md)$/i.test(reference)
 }
 
-/** The skill file that an absolute path means, whatever it is. */
+/** Returns the skill file for an absolute path of a skill file or its directory. */
 function skillFileAt(path: string): string | undefined {
-  const stats = lookAt(path)
+  const stats = statsAt(path)
   if (!stats) return undefined
   if (!stats.isDirectory()) return /^skill\.md$/i.test(basename(path)) ? path : undefined
   return ['SKILL.md', 'skill.md']
     .map((name) => join(path, name))
-    .find((file) => lookAt(file) !== undefined)
+    .find((file) => statsAt(file) !== undefined)
 }
 
-function lookAt(path: string): Stats | undefined {
+function statsAt(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false })
   } catch (error) {
@@ -95,7 +100,10 @@ function lookAt(path: string): Stats | undefined {
 
 const scopes: readonly SkillScope[] = ['project', 'user', 'custom', 'code']
 
-/** The skill of a name, or of `scope:name`, which also reaches one that is shadowed. */
+/**
+ * Returns the skill with a name, or `scope:name`, which also reaches a shadowed skill.
+ * @throws {SkillError} if skills conflict over the name, or the skill is broken.
+ */
 export function selectSkill(discovery: Discovery, reference: string): SkillInfo | undefined {
   const { scope, name } = splitReference(reference)
   const matches = (info: { name: string; scope: SkillScope }) =>
@@ -108,13 +116,14 @@ export function selectSkill(discovery: Discovery, reference: string): SkillInfo 
     throw new SkillConflictError({ code: 'skill-conflict', message, hint })
   }
   const shadowed = scope ? discovery.shadowed : []
-  const found = [...discovery.skills, ...shadowed].find(matches)
-  if (found) return found
+  const info = [...discovery.skills, ...shadowed].find(matches)
+  if (info) return info
   const broken = discovery.broken.find(matches)
   if (broken) throw brokenSkill(broken)
   return undefined
 }
 
+/** Returns the error for a reference that matches no skill, with a suggestion. */
 export function skillNotFound(
   discovery: Discovery,
   reference: string,
@@ -122,28 +131,28 @@ export function skillNotFound(
 ): SkillNotFoundError {
   const { name } = splitReference(reference)
   const { skills, conflicts, broken } = discovery
-  const known = [...skills, ...conflicts, ...broken].map((skill) => skill.name)
-  const meant = nearest(name, known)
-  const suggestion = meant === undefined ? '' : `Did you mean ${meant}? `
-  // It may lie where nobody could look.
+  const names = [...skills, ...conflicts, ...broken].map((skill) => skill.name)
+  const similar = nearest(name, names)
+  const suggestion = similar === undefined ? '' : `Did you mean ${similar}? `
+  // The skill may be in a directory that could not be read.
   const diagnostics = discovery.diagnostics.filter(({ code }) => code === 'directory-unreadable')
-  // Places that were named may be misspelt; of the others only those that exist say something.
+  // An explicit place can be misspelt, so it is listed even if it does not exist.
   const places = skillLocations(options.runtime, options)
     .filter(({ directory, explicit }) => explicit || realPathOf(directory) !== undefined)
     .map(({ directory }) => directory)
-  const looked = places.length === 0 ? '' : ` Looked in ${[...new Set(places)].join(', ')}.`
+  const searched = places.length === 0 ? '' : ` Looked in ${[...new Set(places)].join(', ')}.`
   const message = `There is no skill named ${reference}.`
-  const hint = `${suggestion}List skills with: skillrail list.${looked}`
+  const hint = `${suggestion}List skills with: skillrail list.${searched}`
   return new SkillNotFoundError({ code: 'skill-not-found', message, hint, diagnostics })
 }
 
-/** `given`: the code, where it is not that of the first error. */
+/** @param errorCode default: the code of the first error. */
 function brokenSkill(
   { name, path, diagnostics }: Pick<BrokenSkill, 'name' | 'path' | 'diagnostics'>,
-  given?: string,
+  errorCode?: string,
 ): SkillError {
   const [first] = errorsIn(diagnostics)
-  const code = given ?? first?.code ?? 'skill-broken'
+  const code = errorCode ?? first?.code ?? 'skill-broken'
   const message = `Skill ${name} cannot be used: ${path} is broken.`
   const hint = `skillrail validate ${path} shows the errors.`
   const facts = { code, message, hint, diagnostics }
@@ -157,10 +166,10 @@ function splitReference(reference: string): { scope: SkillScope | undefined; nam
   return { scope, name: scope ? reference.slice(scope.length + 1) : reference }
 }
 
-/** Reads the body of a skill whose metadata is known, and lists its resources. */
+/** Reads the body of a skill and lists its resources. @throws {SkillError} if the skill cannot be used any more. */
 export function loadSkill(info: SkillInfo): Skill {
   const { name, path } = info
-  const reading = readRegularFile(path, { maxBytes: maxSkillBytes })
+  const reading = readRegularFile(path, { maxBytes: maxSkillBytes, keepMark: true })
   if (!reading.ok && reading.code === 'file-missing') {
     const message = `Skill ${name} was found, but ${path} does not exist any more.`
     throw new SkillNotFoundError({ code: 'skill-gone', message })
@@ -171,12 +180,12 @@ export function loadSkill(info: SkillInfo): Skill {
   }
   const { skill, diagnostics } = parseSkill(reading.text, { path })
   if (!skill) {
-    // It was usable when it was found.
+    // The search found the file usable, so it changed since then.
     throw brokenSkill({ name, path, diagnostics }, 'skill-unusable')
   }
   refuseSelfReference(info, skill)
   return {
-    // What the skill may do is decided by the fields that are in the file now.
+    // The fields in the file now decide what the skill is allowed to do.
     info: { ...info, fields: skill.fields, size: reading.size, mtimeMs: reading.mtimeMs },
     body: skill.body,
     digest: sha256(reading.bytes),
@@ -195,21 +204,21 @@ function refuseSelfReference({ name, path }: SkillInfo, { fields, body }: SkillD
   throw new SkillLoadError({ code: selfReferenceCode, message, diagnostics: declared })
 }
 
-/** More than any skill has: a file of this size is refused without being read. */
+/** A larger file is refused without being read. */
 const maxValidatedBytes = 8 * 1024 * 1024
 
-/** Validates the skill in a directory, or of a `SKILL.md`. What cannot be read is a finding too. */
+/** Validates the skill at a directory or `SKILL.md`. An unreadable file gives a diagnostic. */
 export function validateSkillAt(path: string): Validation {
-  const refused = (at: string, code: string, message: string): Validation => {
+  const invalid = (at: string, code: string, message: string): Validation => {
     const diagnostics = [{ code, severity: 'error', message, path: at } as const]
     return { name: undefined, valid: false, diagnostics }
   }
   const file = skillFileAt(path)
   if (file === undefined) {
-    return refused(path, 'skill-file-missing', `there is no SKILL.md at ${path}`)
+    return invalid(path, 'skill-file-missing', `there is no SKILL.md at ${path}`)
   }
-  const reading = readRegularFile(file, { maxBytes: maxValidatedBytes })
-  if (!reading.ok) return refused(file, reading.code, reading.message)
+  const reading = readRegularFile(file, { maxBytes: maxValidatedBytes, keepMark: true })
+  if (!reading.ok) return invalid(file, reading.code, reading.message)
   const directory = dirname(file)
   const files = listSkillFiles(directory)
   return validateSkill(reading.text, { path: file, directoryName: basename(directory), files })

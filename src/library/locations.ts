@@ -1,31 +1,37 @@
-import { existsSync } from 'node:fs'
-import { basename, isAbsolute, join, resolve } from 'node:path'
-import { findWorkspace, realPathOf } from '#core/read-files'
-import type { Runtime } from '#core/runtime'
-import { foldersIn, pluginFolder, pluginsIn, upTo } from '#trust/project-files'
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { type ClientName, clientNames, clientPath, furtherFolders } from '#core/client-folders'
+import { UsageError } from '#core/errors'
+import { findWorkspace, isDirectory, isInside, realPathOf } from '#core/read-files'
+import { isInProject, pluginOfHook, type Runtime } from '#core/runtime'
+import { didYouMean } from '#core/text'
+import { foldersIn, upTo } from '#core/folders'
+import { pluginFolder, pluginsIn } from '#trust/workspace-files'
+import { clientPlugins } from './client-plugins.ts'
 import type { SkillLocation } from './model.ts'
 import { readPlugin } from './plugins.ts'
 
-/** A place for skills, and the agent clients that read it themselves. */
+/** A folder of skills, and the agent clients that read the folder themselves. */
 interface LocationRow {
   project?: string
   /** Below the user's home. */
   user?: string
-  clients: readonly string[]
+  clients: readonly ClientName[]
 }
 
-function both(path: string, ...clients: readonly string[]): LocationRow {
+function both(path: string, ...clients: readonly ClientName[]): LocationRow {
   return { project: path, user: path, clients }
 }
 
-/** Where skills lie, in order of precedence; the clients are those that were seen to read it, and Cursor. */
+/** Folders of skills in order of precedence. Clients are listed by observation, Cursor by its documentation. */
 export const locationTable: readonly LocationRow[] = [
   both('.skillrail/skills'),
   both('.agents/skills', 'codex', 'copilot', 'cursor', 'gemini', 'opencode', 'pi', 'qwen'),
   { project: '.claude/skills', clients: ['claude', 'copilot', 'cursor', 'opencode'] },
   { user: '.claude/skills', clients: ['claude', 'cursor', 'opencode'] },
   both('.opencode/skills', 'opencode'),
+  both('.opencode/skill', 'opencode'),
   { user: '.config/opencode/skills', clients: ['opencode'] },
+  { user: '.config/opencode/skill', clients: ['opencode'] },
   both('.gemini/skills', 'gemini'),
   both('.codex/skills', 'codex', 'cursor'),
   { project: '.github/skills', clients: ['copilot'] },
@@ -36,30 +42,35 @@ export const locationTable: readonly LocationRow[] = [
   both('.mamba/skills'),
 ]
 
-/** Where clients keep the plugins that they installed, so many folders deep; seen with the real clients. */
-export const installedPlugins = [
-  { path: '.claude/plugins/cache', depth: 3, client: 'claude' },
-  { path: '.codex/plugins/cache', depth: 3, client: 'codex' },
-  { path: '.copilot/installed-plugins', depth: 2, client: 'copilot' },
-  { path: '.gemini/extensions', depth: 1, client: 'gemini' },
-  { path: '.qwen/extensions', depth: 1, client: 'qwen' },
-] as const
+/** The clients that also read skills in nested folders, such as `skills/group/one`. */
+const readNested: ReadonlySet<ClientName> = new Set([
+  'codex',
+  'copilot',
+  'cursor',
+  'opencode',
+  'pi',
+])
 
-/** The clients that read a place for skills; `source` as a skill has it. */
-export function clientsReading(source: string): readonly string[] {
-  const row = locationTable.find(
-    ({ project, user }) => source === project || source === `~/${user}`,
-  )
-  const installed = installedPlugins.find(({ path }) => source.startsWith(`~/${path}/`))
-  return row?.clients ?? (installed ? [installed.client] : [])
+/** For each list of clients the clients that read nested folders, so that all skills share one list. */
+const nestedReaders = new WeakMap<readonly ClientName[], readonly ClientName[]>()
+
+/** Returns the clients that read a skill themselves. @param depth levels between the location and the skill. */
+export function clientsAt(
+  { clients = [], depth: most }: Pick<SkillLocation, 'clients' | 'depth'>,
+  depth: number,
+): readonly ClientName[] {
+  if (most !== undefined || depth === 1) return clients
+  const readers = nestedReaders.get(clients) ?? clients.filter((client) => readNested.has(client))
+  nestedReaders.set(clients, readers)
+  return readers
 }
 
-type LocationRuntime = Pick<Runtime, 'cwd' | 'env' | 'home'>
+type LocationRuntime = Pick<Runtime, 'cwd' | 'env' | 'home' | 'platform'>
 
 export interface LocationOptions {
-  /** Project directories in place of the standard ones, relative to the working directory. */
+  /** Replace the standard project directories; relative to the working directory. */
   skillsDirs?: readonly string[] | undefined
-  /** The user's directory in place of the standard ones. */
+  /** Replaces the standard user directories. */
   userSkillsDir?: string | undefined
   /** Further directories, `~/` allowed; untrusted unless they are in `trustedPaths`. */
   customPaths?: readonly string[] | undefined
@@ -67,82 +78,157 @@ export interface LocationOptions {
   precedence?: 'project' | 'user' | undefined
 }
 
-/** Every place to look, highest precedence first. A plugin that brings the hook is told where it is. */
+/** Returns all locations of skills, highest precedence first. A plugin that contains the hook comes before all others. */
 export function skillLocations(
   runtime: LocationRuntime,
   options: LocationOptions = {},
 ): SkillLocation[] {
   const { skillsDirs, userSkillsDir, customPaths = [], precedence } = options
-  const named = (path: string, scope: SkillLocation['scope']): SkillLocation => {
+  const explicitLocation = (path: string, scope: SkillLocation['scope']): SkillLocation => {
     return { directory: absolutePath(runtime, path), scope, source: path, explicit: true }
   }
-  const project = skillsDirs?.map((path) => named(path, 'project')) ?? projectLocations(runtime)
+  const project =
+    skillsDirs?.map((path) => explicitLocation(path, 'project')) ?? projectLocations(runtime)
   const user =
     userSkillsDir === undefined
-      ? [...tableBelow(runtime.home, 'user', '~/'), ...installedLocations(runtime)]
-      : [named(userSkillsDir, 'user')]
-  const ofHook = runtime.env['SKILLRAIL_PLUGIN']
+      ? [...userLocations(runtime), ...installedLocations(runtime)]
+      : [explicitLocation(userSkillsDir, 'user')]
+  const hookPlugin = pluginOfHook(runtime)
   return [
-    ...(ofHook === undefined ? [] : [skillsOf(ofHook, ofHook)]),
+    ...(hookPlugin === undefined ? [] : [skillsOf(hookPlugin, hookPlugin)]),
     ...(precedence === 'user' ? [...user, ...project] : [...project, ...user]),
-    ...customPaths.map((path) => named(path, 'custom')),
+    ...customPaths.map((path) => explicitLocation(path, 'custom')),
   ]
 }
 
-/** `path` as an absolute one: `~/` is the user's home, anything relative is below the cwd. */
+/** Resolves a path: `~/` is the user's home, and a relative path is below the working directory. */
 export function absolutePath(runtime: Pick<Runtime, 'cwd' | 'home'>, path: string): string {
   if (path === '~') return runtime.home
   if (path.startsWith('~/')) return join(runtime.home, path.slice(2))
   return isAbsolute(path) ? path : resolve(runtime.cwd, path)
 }
 
+/**
+ * Checks that the folders in a program's options exist.
+ *
+ * @param options paths by the name of their option.
+ * @throws {UsageError} for a folder that does not exist.
+ */
+export function requireFolders(
+  runtime: Pick<Runtime, 'cwd' | 'home'>,
+  options: Readonly<Record<string, readonly string[] | undefined>>,
+): void {
+  for (const [option, paths = []] of Object.entries(options)) {
+    for (const path of paths) {
+      const folder = absolutePath(runtime, path)
+      if (isDirectory(folder)) continue
+      const neighbours = foldersIn(dirname(folder)).map((neighbour) => basename(neighbour))
+      const list = neighbours.slice(0, 10).join(', ')
+      const hint =
+        didYouMean(basename(folder), neighbours) || (list && `Folders next to it: ${list}.`)
+      const message = `The option \`${option}\` names ${path}, and there is no folder ${folder}.`
+      throw new UsageError({ code: 'folder-missing', message, hint: hint || undefined })
+    }
+  }
+}
+
 function projectLocations(runtime: Pick<Runtime, 'cwd' | 'home'>): SkillLocation[] {
-  // A repository in the home directory (dotfiles, say) does not turn the user's own skills into
-  // skills of a project.
+  // The home directory can be a repository, of dotfiles for example. Its skills stay the user's skills.
   const home = realPathOf(runtime.home) ?? runtime.home
   const start = realPathOf(runtime.cwd) ?? resolve(runtime.cwd)
   return upTo(start, findWorkspace(runtime.cwd, runtime))
     .filter((directory) => directory !== home)
-    .flatMap((directory) => tableBelow(directory, 'project', ''))
+    .flatMap((directory) => [
+      ...locationTable.flatMap(({ project, clients }): SkillLocation[] => {
+        if (project === undefined) return []
+        const place = { directory: join(directory, project), source: project }
+        return [{ ...place, clients, scope: 'project', explicit: false }]
+      }),
+      ...portablePlugins(directory, 'project', ''),
+    ])
 }
 
-function tableBelow(directory: string, scope: 'project' | 'user', prefix: string): SkillLocation[] {
-  const places = locationTable
-    .flatMap((row) => row[scope] ?? [])
-    .map((path) => {
-      return { directory: join(directory, path), scope, source: prefix + path, explicit: false }
-    })
-  const plugins = pluginsIn(join(directory, pluginFolder)).map((path) => {
+/** Returns the user's folders. A client's variables can move its folders; a folder without readers is left out. */
+function userLocations(runtime: LocationRuntime): SkillLocation[] {
+  const places = new Map<string, SkillLocation>()
+  const add = (directory: string, clients: readonly ClientName[]): void => {
+    const earlier = places.get(directory)?.clients ?? []
+    const readers = [...new Set([...earlier, ...clients])]
+    const source = shortPath(runtime, directory)
+    const scope = scopeOf(directory, runtime)
+    places.set(directory, { directory, clients: readers, scope, source, explicit: false })
+  }
+  for (const { user, clients } of locationTable) {
+    if (user === undefined) continue
+    if (clients.length === 0) add(join(runtime.home, user), [])
+    for (const client of clients) add(clientPath(client, user, runtime), [client])
+  }
+  for (const client of clientNames) {
+    for (const folder of furtherFolders(client, runtime)) add(join(folder, 'skills'), [client])
+  }
+  return [...places.values(), ...portablePlugins(runtime.home, 'user', '~/')]
+}
+
+/** Returns the locations of plugins in the Agent Plugins format. */
+function portablePlugins(
+  directory: string,
+  scope: 'project' | 'user',
+  prefix: string,
+): SkillLocation[] {
+  return pluginsIn(join(directory, pluginFolder)).map((path) => {
     const source = `${prefix}${pluginFolder}/${basename(path)}`
-    const own = { directory: join(path, 'skills'), plugin: readPlugin(path) }
-    return { ...own, scope, source, explicit: false }
+    const directory = join(path, 'skills')
+    return { directory, plugin: readPlugin(path), scope, source, explicit: false }
   })
-  return [...places, ...plugins]
 }
 
-function installedLocations({ home }: LocationRuntime): SkillLocation[] {
-  return installedPlugins.flatMap(({ path, depth }) =>
-    foldersIn(join(home, path), depth)
-      // Claude Code keeps those that were removed for a while.
-      .filter((folder) => !existsSync(join(folder, '.orphaned_at')))
-      .map((folder) => skillsOf(folder, `~/${path}/${basename(folder)}`)),
-  )
+/** Returns the locations of plugins that clients have installed and enabled, after the unreadable records. */
+function installedLocations(runtime: LocationRuntime): SkillLocation[] {
+  const { skills, diagnostics } = clientPlugins(runtime)
+  const unreadable = diagnostics.map((diagnostic): SkillLocation => {
+    const { path: directory } = diagnostic
+    const plugin = { name: undefined, root: directory, diagnostics: [diagnostic] }
+    return { directory, scope: 'user', source: directory, explicit: false, plugin }
+  })
+  const places = skills.map(({ client, plugin, directory, depth }): SkillLocation => {
+    const source = `${shortPath(runtime, directory)} (plugin ${plugin})`
+    const scope = scopeOf(directory, runtime)
+    return { directory, clients: [client], depth, source, scope, explicit: false }
+  })
+  return [...unreadable, ...places]
+}
+
+/** A variable or a marketplace can lead into the project: content of a repository is not the user's. */
+function scopeOf(directory: string, { cwd, home }: LocationRuntime): 'project' | 'user' {
+  return isInProject(directory, cwd) && !isInProject(home, cwd) ? 'project' : 'user'
 }
 
 function skillsOf(folder: string, source: string): SkillLocation {
   return { directory: join(folder, 'skills'), scope: 'user', source, explicit: false }
 }
 
-/** What decides which plugins there are, apart from the folders of their skills. */
-export function pluginPaths({ cwd, home }: LocationRuntime): string[] {
-  const folders = upTo(resolve(cwd), findWorkspace(cwd, { home }))
-  const places = [...folders, home].map((folder) => ({
-    folder: join(folder, pluginFolder),
-    depth: 1,
-  }))
-  const installed = installedPlugins.map(({ path, depth }) => ({ folder: join(home, path), depth }))
-  return [...places, ...installed].flatMap(({ folder, depth }) => [
-    ...Array.from({ length: depth }, (_, index) => foldersIn(folder, index)).flat(),
-    ...foldersIn(folder, depth).flatMap((path) => [path, join(path, 'plugin.json')]),
-  ])
+/** Returns the project of a skill file, such as `/app` for `/app/.claude/skills/a/SKILL.md`. */
+export function projectOf(file: string): string | undefined {
+  const text = file.replaceAll(sep, '/')
+  const places = [...locationTable.flatMap(({ project }) => project ?? []), pluginFolder]
+  const starts = places.map((place) => text.indexOf(`/${place}/`)).filter((start) => start > 0)
+  return starts.length === 0 ? undefined : file.slice(0, Math.min(...starts))
+}
+
+/** Abbreviates a path in the user's home with `~`. */
+function shortPath({ home }: Pick<Runtime, 'home'>, path: string): string {
+  return isInside(home, path) ? `~/${relative(home, path)}` : path
+}
+
+/** Returns the files and folders that decide which plugins exist, without the plugins' folders of skills. */
+export function pluginPaths(runtime: LocationRuntime): string[] {
+  const { cwd, home } = runtime
+  const folders = [...upTo(resolve(cwd), findWorkspace(cwd, { home })), home]
+  const portable = folders
+    .map((folder) => join(folder, pluginFolder))
+    .flatMap((folder) => [
+      folder,
+      ...foldersIn(folder).flatMap((path) => [path, join(path, 'plugin.json')]),
+    ])
+  return [...portable, ...clientPlugins(runtime).paths]
 }

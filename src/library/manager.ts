@@ -1,3 +1,13 @@
+import {
+  checkArgument,
+  checkOptions,
+  listOf,
+  oneOf,
+  type OptionOwner,
+  optionsProblem,
+  required,
+  rule,
+} from '#core/api-options'
 import { type Runtime, systemRuntime } from '#core/runtime'
 import type { Validation } from '#skill/validate'
 import { SkillConflictError, SkillValidationError } from '#skill/errors'
@@ -17,13 +27,14 @@ import {
   sameContent,
   searchLocations,
   trustPolicy,
+  variablesFor,
   withOverlays,
 } from './discover.ts'
 import { loadSkill, selectSkill, skillAt, skillNotFound, validateSkillAt } from './find-skill.ts'
-import { absolutePath } from './locations.ts'
+import { absolutePath, requireFolders } from './locations.ts'
 import type { Discovery, Skill, SkillInfo } from './model.ts'
 import { type Resource, readSkillResource } from './skill-files.ts'
-import { sha256 } from '#core/json'
+import { isObject, sha256 } from '#core/json'
 import { estimateTokens } from '#core/text'
 import type { SkillFields } from '#skill/model'
 import type { TrustPolicy } from '#trust/model'
@@ -32,22 +43,24 @@ import { noFields } from './scan-location.ts'
 export interface SkillManagerOptions extends Omit<DiscoverOptions, 'runtime'> {
   /** Clock, environment, working directory and home; default: those of this process. */
   runtime?: Runtime | undefined
-  /** Whether the first question searches by itself; default true. */
+  /** Whether the first call searches by itself; default true. */
   autoDiscover?: boolean | undefined
-  /** Whether tools are offered as `skill.tool`; default true. */
+  /** Whether tools are named `skill.tool`; default true. */
   namespaceTools?: boolean | undefined
 }
 
 export interface ActivateOptions {
   /** Default `code`. */
   source?: InvocationSource | undefined
-  /** Whether the conversation still holds what the last activation returned; default false. */
+  /** Whether the conversation still contains the content of the last activation; default false. */
   stillInContext?: boolean | undefined
+  /** The conversation's ID, which replaces `${CLAUDE_SESSION_ID}`; default: the variable stays as text. */
+  sessionId?: string | undefined
 }
 
 /**
- * Finds skills, hands them out, and keeps track of which are active: metadata first, the body when a
- * skill is asked for, other files when they are.
+ * Finds skills, loads them and tracks which skills are active. Reads metadata first, a body when a
+ * caller gets the skill, and other files when a caller reads them.
  *
  * @example
  * const skills = new SkillManager({ workspaceTrust: 'trusted' })
@@ -57,100 +70,121 @@ export class SkillManager {
   readonly #options: SkillManagerOptions & DiscoverOptions
   readonly #registered = new Map<string, SkillInfo>()
   readonly #inCode = new Map<string, Skill>()
-  /** Names that the program took away: they stay away in later searches. */
+  /** Names that the program deregistered: later searches leave them out. */
   readonly #removed = new Set<string>()
-  #found: LocationSearch & { policy?: TrustPolicy } = {
+  #search: LocationSearch & { policy?: TrustPolicy } = {
     candidates: [],
     broken: [],
     diagnostics: [],
   }
-  /** What a question is answered with, until something changes. */
+  /** The resolved names, until something changes. */
   #resolved: Discovery | undefined
-  /** By name, in the order of their activation. */
+  /** By name, in order of activation. */
   readonly #active = new Map<string, Activation>()
-  /** By skill and name, in the order in which they were registered. */
+  /** By skill and name, in order of registration. */
   readonly #tools = new Map<string, Map<string, SkillTool>>()
   #searched = false
+  readonly #requiresFolders: boolean
 
-  constructor(options: SkillManagerOptions = {}) {
-    this.#options = { ...options, runtime: options.runtime ?? systemRuntime() }
+  /**
+   * @param requiresFolders @internal false if a user named the folders: `list` reports missing ones.
+   * @throws {UsageError} for an unknown option or a value of a wrong type.
+   */
+  constructor(options: SkillManagerOptions = {}, requiresFolders = true) {
+    this.#requiresFolders = requiresFolders
+    const checked = checkOptions(options, managerOptions)
+    this.#options = { ...checked, runtime: checked.runtime ?? systemRuntime() }
   }
 
-  /** Searches again. What was registered stays. Never throws for what it finds. */
+  /**
+   * Searches again. Registered skills stay. Broken skills are diagnostics, not errors.
+   * @throws {UsageError} for a folder in the options that does not exist.
+   */
   async discover(): Promise<Discovery> {
+    const { runtime, skillsDirs, userSkillsDir, customPaths, trustedPaths } = this.#options
+    const user = userSkillsDir === undefined ? [] : [userSkillsDir]
+    const folders = { skillsDirs, userSkillsDir: user, customPaths, trustedPaths }
+    if (this.#requiresFolders) requireFolders(runtime, folders)
     this.#searched = true
     const { policy, diagnostics } = trustPolicy(this.#options)
-    this.#found = { ...searchLocations(this.#options, policy), policy }
+    this.#search = { ...searchLocations(this.#options, policy), policy }
     this.#resolved = undefined
     const discovery = this.#current()
     return { ...discovery, diagnostics: [...diagnostics, ...discovery.diagnostics] }
   }
 
   /**
-   * Adds a skill: one made with `defineSkill`, one that another search found, or the path of one.
-   * @throws {SkillConflictError} when a different skill of that name was registered before.
-   * @throws {SkillNotFoundError | SkillParseError | SkillValidationError | SkillLoadError} for one
-   *   that cannot be used, and for an object that `defineSkill` has not made.
+   * Adds a skill: the result of `defineSkill`, a skill from another search, or a path.
+   * @throws {SkillConflictError} if a different skill of that name is registered.
+   * @throws {SkillNotFoundError | SkillParseError | SkillValidationError | SkillLoadError} if the skill
+   *   cannot be used, or the object is not a skill.
    */
   async register(skill: Skill | SkillInfo | string): Promise<SkillInfo> {
-    const found = typeof skill === 'string' ? skillAt(skill, this.#options) : skill
-    const isMade = 'info' in found
-    if (!('info' in found) && !('realDirectory' in found)) {
+    if (typeof skill !== 'string' && !isObject(skill)) {
+      checkArgument(skill, 'A skill to register', { form: 'a skill or a path', fits: () => false })
+    }
+    const path = typeof skill === 'string' ? skill : 'path' in skill ? skill.path : ''
+    if (path !== '') requireFields(absolutePath(this.#options.runtime, path))
+    const candidate = typeof skill === 'string' ? skillAt(skill, this.#options) : skill
+    const isLoaded = 'info' in candidate
+    if (!('info' in candidate) && !('realDirectory' in candidate)) {
       const message = 'The object is not a skill that can be registered.'
       const hint = 'Make it with defineSkill({ name, description, body }).'
       throw new SkillValidationError({ code: 'skill-undefined', message, hint })
     }
-    const { info } = isMade ? found : loadSkill(found)
+    const { info } = isLoaded ? candidate : loadSkill(candidate)
     const { name } = info
-    const known = this.#registered.get(name)
-    if (known && !this.#isSame(known, info, isMade ? found : undefined)) {
-      const [first, second] = [known, info].map(({ path }) => path || 'made in code')
+    const earlier = this.#registered.get(name)
+    if (earlier && !this.#isSame(earlier, info, isLoaded ? candidate : undefined)) {
+      const [first, second] = [earlier, info].map(({ path }) => path || 'made in code')
       const message = `A different skill called ${name} is registered already (${first}); ${second} cannot be added.`
       throw new SkillConflictError({ code: 'skill-conflict', message })
     }
     this.#registered.set(name, info)
-    if (isMade && info.scope === 'code') this.#inCode.set(name, found)
+    if (isLoaded && info.scope === 'code') this.#inCode.set(name, candidate)
     this.#removed.delete(name)
     this.#resolved = undefined
     return info
   }
 
-  /** Takes a skill away, with its tools and its activation. False when there was none. */
+  /** Removes a skill, with its tools and its activation. False if there is no such skill. */
   async deregister(name: string): Promise<boolean> {
+    checkArgument(name, nameOfSkill, rule.text)
     await this.#discovery()
     this.#active.delete(name)
     this.#tools.delete(name)
     const isRegistered = this.#registered.delete(name)
     this.#inCode.delete(name)
-    const isFound = this.#found.candidates.some(({ info }) => info.name === name)
-    const isListed = isFound && !this.#removed.has(name)
+    const isDiscovered = this.#search.candidates.some(({ info }) => info.name === name)
+    const isListed = isDiscovered && !this.#removed.has(name)
     if (isListed) this.#removed.add(name)
     this.#resolved = undefined
     return isRegistered || isListed
   }
 
   /**
-   * A skill with its body, or undefined when nothing has that name. `scope:name` reaches one that
-   * is shadowed.
-   * @throws {SkillConflictError | SkillParseError | SkillLoadError | SkillNotFoundError} when there
-   * is one and it cannot be used, or is gone since it was found.
+   * Returns a skill with its body, or undefined if no skill has the name. `scope:name` also reaches a
+   * shadowed skill.
+   * @throws {SkillConflictError | SkillParseError | SkillLoadError | SkillNotFoundError} if the skill
+   *   cannot be used, or was removed after the search.
    */
   async get(name: string): Promise<Skill | undefined> {
+    checkArgument(name, nameOfSkill, rule.text)
     const info = selectSkill(await this.#discovery(), name)
     if (!info) return undefined
     return (info.scope === 'code' ? this.#inCode.get(info.name) : undefined) ?? loadSkill(info)
   }
 
-  /** The metadata of every skill that can be used, in order of precedence. */
+  /** Returns the metadata of every usable skill, in order of precedence. */
   async list(): Promise<readonly SkillInfo[]> {
     return (await this.#discovery()).skills
   }
 
   /**
-   * Checks who asks, puts the arguments into the body, and returns what the model gets, with what
-   * the skill may do while it is active.
-   * @throws {SkillInvocationError} when the skill's own flags rule the source out.
-   * @throws {SkillError} as {@link SkillManager.get}; {@link SkillNotFoundError} for no such skill.
+   * Checks the source, inserts the arguments into the body, and returns the text for the model with
+   * the permissions of the active skill.
+   * @throws {SkillInvocationError} if the skill's own flags exclude the source.
+   * @throws {SkillError} as {@link SkillManager.get}; {@link SkillNotFoundError} if there is no such skill.
    */
   async activate(name: string, args = '', options: ActivateOptions = {}): Promise<Activation> {
     const activation = await this.prepare(name, args, options)
@@ -158,11 +192,14 @@ export class SkillManager {
     return activation
   }
 
-  /** {@link SkillManager.activate} for another conversation: nothing becomes active. Throws the same. */
+  /** Does the same as {@link SkillManager.activate}, but nothing becomes active here. Throws the same errors. */
   async prepare(name: string, args = '', options: ActivateOptions = {}): Promise<Activation> {
-    const { source = 'code', stillInContext = false } = options
-    const known = selectSkill(await this.#discovery(), name)
-    if (known) checkInvocation(known, source)
+    checkArgument(name, nameOfSkill, rule.text)
+    checkArgument(args, `The arguments of the skill ${name}`, rule.text)
+    const checked = checkOptions(options, activateOptions)
+    const { source = 'code', stillInContext = false, sessionId } = checked
+    const info = selectSkill(await this.#discovery(), name)
+    if (info) checkInvocation(info, source)
     const skill = await this.#required(name)
     const { level } = currentTrust(skill.info, this.#options)
     return activateSkill({
@@ -170,22 +207,23 @@ export class SkillManager {
       source,
       arguments: args,
       trustLevel: level,
+      variables: { ...variablesFor(skill.info, this.#options), session: sessionId },
       inContext: stillInContext ? this.#active.get(skill.info.name) : undefined,
     })
   }
 
   /**
-   * Passes when a skill can execute now, with everything of it that acts compared with what was accepted.
+   * Throws unless a skill can execute now. Compares all acting parts with the accepted ones.
    * @param action as in "may not …": `run its script`.
-   * @throws {SkillNotTrustedError} with the command that would allow it in `hint`; as
-   *   {@link SkillManager.get}; {@link SkillNotFoundError} for no such skill.
+   * @throws {SkillNotTrustedError} `hint` has the command that would allow the action.
+   * @throws {SkillError} as {@link SkillManager.get}; {@link SkillNotFoundError} if there is no such skill.
    */
   async requireTrusted(name: string, action: string): Promise<void> {
     const { info } = await this.#required(name)
     requireTrusted(info, trustPolicy(this.#options).policy, action)
   }
 
-  /** Ends an activation; tools and approvals are as if it had not been. False when not active. */
+  /** Ends an activation with its tools and approvals. False if the skill is not active. */
   async deactivate(name: string): Promise<boolean> {
     return this.#active.delete(name)
   }
@@ -194,7 +232,7 @@ export class SkillManager {
     return [...this.#active.keys()]
   }
 
-  /** What the active skills allow together; computed anew, so that ending an activation leaves nothing. */
+  /** Returns the permissions of all active skills together. */
   permissions(): ActivePermissions {
     const effects = Array.from(this.#active.values(), (activation) => activation.effects)
     return {
@@ -203,30 +241,33 @@ export class SkillManager {
     }
   }
 
-  /** Checks a skill by the rules of the specification; `path` is its directory or `SKILL.md`. */
+  /** Validates a skill against the specification. @param path its directory or `SKILL.md`. */
   async validate(path: string): Promise<Validation> {
+    checkArgument(path, 'The path of a skill', rule.text)
     return validateSkillAt(absolutePath(this.#options.runtime, path))
   }
 
   /**
-   * Adds a tool that a program implements to a skill; it is offered while the skill is active.
-   * @throws {SkillConflictError} when the skill has another tool of that name.
+   * Adds a program's tool to a skill. The tool is available while the skill is active.
+   * @throws {SkillConflictError} if the skill has another tool of that name.
    */
   registerTool(skill: string, tool: SkillTool): void {
-    const own = this.#tools.get(skill) ?? new Map<string, SkillTool>()
-    const known = own.get(tool.name)
-    if (known && known !== tool) {
+    checkArgument(skill, nameOfSkill, rule.text)
+    checkOptions(tool, toolOptions)
+    const tools = this.#tools.get(skill) ?? new Map<string, SkillTool>()
+    const earlier = tools.get(tool.name)
+    if (earlier && earlier !== tool) {
       const message = `Skill ${skill} already has a tool called ${tool.name}.`
       throw new SkillConflictError({ code: 'tool-conflict', message })
     }
-    this.#tools.set(skill, own.set(tool.name, tool))
+    this.#tools.set(skill, tools.set(tool.name, tool))
   }
 
   deregisterTool(skill: string, tool: string): void {
     this.#tools.get(skill)?.delete(tool)
   }
 
-  /** The tools registered for one skill, active or not. */
+  /** Returns the tools of one skill, active or not. */
   getTools(skill: string): OfferedTool[] {
     return Array.from(this.#tools.get(skill)?.values() ?? [], (tool) => ({
       ...tool,
@@ -237,12 +278,14 @@ export class SkillManager {
     }))
   }
 
+  /** Returns the tools of all active skills. */
   getAllTools(): OfferedTool[] {
     return this.activeSkills.flatMap((name) => this.getTools(name))
   }
 
-  /** @throws {SkillLoadError} for anything outside the skill's directory, too large or no text. */
+  /** @throws {SkillLoadError} if the file is outside the skill's directory, too large or not text. */
   async readResource(name: string, path: string): Promise<Resource> {
+    checkArgument(path, 'The path of a resource', rule.text)
     const { info } = await this.#required(name)
     return readSkillResource(info, path)
   }
@@ -252,27 +295,30 @@ export class SkillManager {
     return this.#current()
   }
 
-  /** What the program made comes first, then what was found, then what it named by path. */
+  /** Precedence: skills that the program defined, then discovered skills, then skills registered by path. */
   #current(): Discovery {
     if (this.#resolved) return this.#resolved
-    const own = Array.from(this.#registered.values(), (info) => ({ info, place: 'registered' }))
-    const { candidates, broken, diagnostics, policy } = this.#found
+    const registered = Array.from(this.#registered.values(), (info) => ({
+      info,
+      place: 'registered',
+    }))
+    const { candidates, broken, diagnostics, policy } = this.#search
     const names = resolveNames([
-      ...own.filter(({ info }) => info.scope === 'code'),
+      ...registered.filter(({ info }) => info.scope === 'code'),
       ...candidates.filter(({ info }) => !this.#removed.has(info.name)),
-      ...own.filter(({ info }) => info.scope !== 'code'),
+      ...registered.filter(({ info }) => info.scope !== 'code'),
     ])
     const discovery = { ...names, broken, diagnostics }
     const { runtime } = this.#options
     return (this.#resolved = policy ? withOverlays(runtime, policy, discovery) : discovery)
   }
 
-  #isSame(known: SkillInfo, info: SkillInfo, skill: Skill | undefined): boolean {
-    if (known.scope === 'code' || info.scope === 'code') {
+  #isSame(earlier: SkillInfo, info: SkillInfo, skill: Skill | undefined): boolean {
+    if (earlier.scope === 'code' || info.scope === 'code') {
       const before = this.#inCode.get(info.name)
       return before !== undefined && before.digest === skill?.digest
     }
-    return known.realDirectory === info.realDirectory || sameContent(known, info)
+    return earlier.realDirectory === info.realDirectory || sameContent(earlier, info)
   }
 
   async #required(name: string): Promise<Skill> {
@@ -282,7 +328,57 @@ export class SkillManager {
   }
 }
 
-/** A skill that a program makes. Everything but these three is optional. */
+const nameOfSkill = 'The name of a skill'
+
+const managerOptions: OptionOwner<SkillManagerOptions> = {
+  of: 'a SkillManager',
+  rules: {
+    runtime: rule.object,
+    skillsDirs: rule.texts,
+    userSkillsDir: rule.text,
+    customPaths: rule.texts,
+    trustedPaths: rule.texts,
+    precedence: oneOf('project', 'user'),
+    workspaceTrust: oneOf('ask', 'trusted'),
+    useIndex: rule.flag,
+    autoDiscover: rule.flag,
+    namespaceTools: rule.flag,
+  },
+}
+
+const activateOptions: OptionOwner<ActivateOptions> = {
+  of: 'an activation',
+  rules: {
+    source: oneOf('user', 'model', 'code'),
+    stillInContext: rule.flag,
+    sessionId: rule.text,
+  },
+}
+
+const toolOptions: OptionOwner<SkillTool> = {
+  of: 'a tool of a skill',
+  rules: {
+    name: required(rule.text),
+    description: rule.text,
+    inputSchema: rule.object,
+    execute: required(rule.callback),
+  },
+}
+
+/** @throws {SkillValidationError} if the skill file lacks a required field. */
+function requireFields(path: string): void {
+  const missing = validateSkillAt(path).diagnostics.filter(({ code }) =>
+    ['name-missing', 'description-missing'].includes(code),
+  )
+  const [first] = missing
+  if (!first) return
+  const fields = missing.map(({ code }) => code.replace('-missing', '')).join(' and ')
+  const message = `The skill ${first.path} cannot be registered: ${fields} ${missing.length > 1 ? 'are' : 'is'} missing.`
+  const hint = `skillrail validate ${first.path} shows the errors.`
+  throw new SkillValidationError({ code: first.code, message, hint, diagnostics: missing })
+}
+
+/** A skill that a program defines. All other fields are optional. */
 export interface SkillDefinition extends Partial<Omit<SkillFields, 'name' | 'description'>> {
   name: string
   description: string
@@ -290,13 +386,13 @@ export interface SkillDefinition extends Partial<Omit<SkillFields, 'name' | 'des
 }
 
 /**
- * A skill without a file: the program's own, and trusted.
- * @throws {SkillValidationError} when the name or the description is not what the format asks for.
+ * Defines a skill without a file. The skill is trusted, because the program vouches for it.
+ * @throws {SkillValidationError} if the name or the description is invalid.
  * @example
  * manager.register(defineSkill({ name: 'greet', description: 'Greets people.', body: 'Say hi.' }))
  */
 export function defineSkill(definition: SkillDefinition): Skill {
-  const { name, description, body, ...fields } = definition
+  const { name, description, body, ...fields } = checkDefinition(definition)
   refuseInvalid(name, description)
   const info: SkillInfo = {
     name,
@@ -312,13 +408,47 @@ export function defineSkill(definition: SkillDefinition): Skill {
     mtimeMs: 0,
     tokens: { metadata: estimateTokens(name + description), body: estimateTokens(body) },
     shadows: [],
+    linkedFrom: [],
+    clients: [],
     diagnostics: [],
   }
   const digest = sha256(JSON.stringify([name, description, body]))
   return { info, body, digest, resources: { files: [], truncated: false } }
 }
 
-/** A program that makes skills can be told at once what a file is only warned about. */
+const definitionOptions: OptionOwner<SkillDefinition> = {
+  of: 'a skill',
+  rules: {
+    name: required(rule.text),
+    description: required(rule.text),
+    body: required(rule.text),
+    whenToUse: rule.text,
+    license: rule.text,
+    compatibility: rule.text,
+    metadata: rule.object,
+    allowedTools: listOf('tools as `parseSkill` returns them', isObject),
+    triggers: listOf('triggers', isObject),
+    chain: rule.object,
+    run: rule.text,
+    sandbox: { form: 'true', fits: (value) => value === true },
+    model: rule.text,
+    context: oneOf('fork'),
+    agent: rule.text,
+    disableModelInvocation: rule.flag,
+    userInvocable: rule.flag,
+    argumentHint: rule.text,
+    arguments: rule.texts,
+    hooks: rule.anything,
+  },
+}
+
+function checkDefinition(definition: SkillDefinition): SkillDefinition {
+  const problem = optionsProblem(definition, definitionOptions)
+  if (problem) throw new SkillValidationError({ code: 'skill-definition', ...problem })
+  return checkOptions(definition, definitionOptions)
+}
+
+/** Problems that are warnings in a file are errors here: the program can fix them at once. */
 function refuseInvalid(name: string, description: string): void {
   const isName = /^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) && name.length <= 64
   const isDescription = description.trim() !== '' && Array.from(description).length <= 1024
@@ -327,18 +457,18 @@ function refuseInvalid(name: string, description: string): void {
   throw new SkillValidationError({ code: 'skill-definition', message })
 }
 
-/** A tool that a program adds to a skill; it is offered while the skill is active. */
+/** A tool that a program adds to a skill. The tool is available while the skill is active. */
 export interface SkillTool {
   name: string
   description?: string | undefined
-  /** JSON Schema of the input; absent means that there is none. */
+  /** JSON Schema of the input; undefined if the tool has no input. */
   inputSchema?: Readonly<Record<string, unknown>> | undefined
   execute(input: unknown): unknown
 }
 
-/** A tool as it is offered: under its full name, with where it comes from. */
+/** A tool with its full name and its skill. */
 export interface OfferedTool extends SkillTool {
-  /** `skill.tool`, or the bare name where names are not prefixed. */
+  /** `skill.tool`, or the bare name without `namespaceTools`. */
   name: string
   skill: string
   toolName: string

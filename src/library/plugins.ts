@@ -1,14 +1,24 @@
 import { existsSync, statSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
-import type * as Zod from 'zod'
 import type { Diagnostic } from '#core/errors'
 import { isObject, parseJson } from '#core/json'
 import { isInside, readRegularFile, realPathOf } from '#core/read-files'
+import {
+  anything,
+  choice,
+  closedObject,
+  list,
+  optional,
+  readShape,
+  record,
+  type Schema,
+  text,
+  WrongShape,
+} from '#core/shapes'
 
-/** A package in the form of Agent Plugins 1.0, and what of it can be used. */
+/** A package in the Agent Plugins 1.0 format, with its usable components. */
 export interface Plugin {
-  /** Undefined: the manifest is invalid, so nothing of the plugin is used. */
+  /** Undefined if the manifest is invalid. Then no component is used. */
   name: string | undefined
   root: string
   skills?: string | undefined
@@ -35,9 +45,11 @@ export function readPlugin(directory: string): Plugin {
     const place = join(directory, part)
     if (!existsSync(place)) return undefined
     const stats = statSync(place)
-    const isRight = isDirectory ? stats.isDirectory() : stats.isFile()
-    if (isRight && isContained(root, place)) return place
-    const what = isRight ? 'leads out of the plugin' : `is not a ${isDirectory ? 'folder' : 'file'}`
+    const isExpectedKind = isDirectory ? stats.isDirectory() : stats.isFile()
+    if (isExpectedKind && isContained(root, place)) return place
+    const what = isExpectedKind
+      ? 'leads out of the plugin'
+      : `is not a ${isDirectory ? 'folder' : 'file'}`
     return report('plugin-component-invalid', `${part} ${what}; it is ignored`, place)
   }
   return {
@@ -49,20 +61,32 @@ export function readPlugin(directory: string): Plugin {
   }
 }
 
-/** Whether a `plugin.json` says that it is one of Agent Plugins, of any version. */
+/** Whether a `plugin.json` is a manifest of Agent Plugins, of any version. */
 export function isPluginManifest(path: string): boolean {
   const file = readRegularFile(path, { maxBytes: maxManifestBytes })
   return file.ok && file.text.includes(schemas)
 }
 
-/** Whether a path, links followed as far as it exists, stays inside a real folder. */
+/** Returns the folder of the plugin that a skill belongs to: the nearest folder above with a manifest. */
+export function pluginRoot(skillDirectory: string): string | undefined {
+  let directory = dirname(skillDirectory)
+  while (dirname(directory) !== directory) {
+    const manifest = join(directory, 'plugin.json')
+    const isPlugin = existsSync(manifest) && isPluginManifest(manifest)
+    if (isPlugin || existsSync(join(directory, '.claude-plugin', 'plugin.json'))) return directory
+    directory = dirname(directory)
+  }
+  return undefined
+}
+
+/** Whether a path stays inside a real folder. Follows the links of the part that exists. */
 export function isContained(root: string, path: string): boolean {
   const real = realPathOf(path)
   if (real !== undefined) return isInside(root, real)
   return isInside(root, path) && (path === root || isContained(root, dirname(path)))
 }
 
-/** Agent Plugins 1.0, 5.2 and 8.1: an unknown field and `extensions` that are not an object are ignored. */
+/** Agent Plugins 1.0, 5.2 and 8.1: ignores unknown fields, and `extensions` that are not an object. */
 function readManifest(
   root: string,
   path: string,
@@ -75,52 +99,61 @@ function readManifest(
   const value = parseJson(file.text)
   if (!isObject(value)) return refused('the file is not a JSON object')
   const { $schema } = value
-  const isOther = typeof $schema === 'string' && $schema.startsWith(schemas)
-  if (isOther && $schema !== manifestSchema)
+  const isAgentPlugin = typeof $schema === 'string' && $schema.startsWith(schemas)
+  if (isAgentPlugin && $schema !== manifestSchema)
     return refused(`it targets ${$schema}; Skillrail reads version 1.0.0`)
-  const schema = manifestFields()
   const ignored = Object.keys(value).filter(
-    (key) => !(key in schema.shape) || (key === 'extensions' && !isObject(value[key])),
+    (key) => !Object.hasOwn(manifestFields, key) || (key === 'extensions' && !isObject(value[key])),
   )
-  const known = Object.entries(value).filter(([key]) => !ignored.includes(key))
-  const { data, error } = schema.safeParse(Object.fromEntries(known))
-  // The first of each field: a list can have thousands of wrong items.
-  for (const [issue] of Map.groupBy(error?.issues ?? [], ({ path: [key] }) => key).values()) {
-    if (issue) refused(`"${issue.path.join('.')}": ${issue.message}`)
-  }
+  const problems = Object.entries(manifestFields).flatMap(([key, schema]) =>
+    ignored.includes(key) ? [] : (problemOf(schema, value[key], key) ?? []),
+  )
+  for (const problem of problems) refused(problem)
   for (const key of ignored) {
     const why = key === 'extensions' ? 'must be an object' : 'is not a field of a plugin'
     report('plugin-field-ignored', `"${key}" ${why}; it is ignored`)
   }
-  return data?.name
+  return problems.length === 0 ? readShape(text, value['name'], ['name']) : undefined
+}
+
+/** Returns only the first problem of a field: a list can have thousands of wrong items. */
+function problemOf(schema: Schema<unknown>, value: unknown, key: string): string | undefined {
+  try {
+    readShape(schema, value, [key])
+    return undefined
+  } catch (error) {
+    if (error instanceof WrongShape) return error.message
+    throw error
+  }
 }
 
 export function isPluginName(text: string): boolean {
   return text.length <= 64 && /^(?!.*(?:--|\.\.))[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/.test(text)
 }
 
-function manifestFields() {
-  const z: typeof Zod = createRequire(import.meta.url)('zod')
-  const text = z.string().optional()
-  const author = z.strictObject({ name: text, email: text, url: text }).optional()
-  const extensions = z.record(z.string(), z.record(z.string(), z.unknown())).optional()
-  return z.object({
-    $schema: z.literal(manifestSchema),
-    name: z
-      .string()
-      .refine(isPluginName, '1 to 64 of a-z, 0-9 and single "-" and "." inside are allowed'),
-    version: text,
-    description: text,
-    author,
-    homepage: text,
-    repository: text,
-    license: text,
-    keywords: z.array(z.string()).optional(),
-    extensions,
-  })
+const pluginName: Schema<string> = (value, place) => {
+  const name = text(value, place)
+  const allowed = 'a name of 1 to 64 of a-z, 0-9 and single "-" and "." inside'
+  if (!isPluginName(name)) throw new WrongShape(place, allowed)
+  return name
 }
 
-/** Why a skill file in the folder of a plugin is not one of its skills (7.1), or undefined. */
+const manifestFields: Readonly<Record<string, Schema<unknown>>> = {
+  $schema: choice(manifestSchema),
+  name: pluginName,
+  version: optional(text),
+  description: optional(text),
+  author: optional(
+    closedObject({ name: optional(text), email: optional(text), url: optional(text) }),
+  ),
+  homepage: optional(text),
+  repository: optional(text),
+  license: optional(text),
+  keywords: optional(list(text)),
+  extensions: optional(record(record(anything))),
+}
+
+/** Returns why a skill file in a plugin's folder is not one of the plugin's skills (7.1), or undefined. */
 export function outsidePlugin({ root }: Plugin, file: string): string | undefined {
   if (basename(file) !== 'SKILL.md') return 'the file must be called SKILL.md'
   return isContained(root, file) ? undefined : 'the file leads out of the plugin'

@@ -4,9 +4,11 @@ import { cachePath, readCache, writeCache } from '#core/derived-cache'
 import { type Diagnostic, errorsIn } from '#core/errors'
 import { readRegularFile, statsOf } from '#core/read-files'
 import type { Runtime } from '#core/runtime'
+import { estimateTokens } from '#core/text'
+import { tokenLimit } from '#skill/advice'
 import type { SkillFields } from '#skill/model'
 import { parseSkill } from '#skill/parse'
-import { validateSkill } from '#skill/validate'
+import { nameProblems, validateSkill } from '#skill/validate'
 import { maxSkillBytes, type SkillLocation } from './model.ts'
 import { outsidePlugin, type Plugin } from './plugins.ts'
 import {
@@ -23,11 +25,17 @@ export interface ScannedSkill {
   metadata: Metadata
 }
 
-/** Finds the skills of one location and reads their metadata; inside a skill only those of a chain. */
+export interface LocationScan {
+  skills: readonly ScannedSkill[]
+  diagnostics: readonly Diagnostic[]
+}
+
+/** Finds the skills of one location and reads their metadata. Searches inside a skill only if it has a chain. */
 export function scanLocation(
-  { directory: root, explicit, plugin }: SkillLocation,
+  location: SkillLocation,
   { runtime, useIndex }: { runtime: Runtime; useIndex: boolean },
-) {
+): LocationScan {
+  const { directory: root, explicit, plugin, depth } = location
   const skills: ScannedSkill[] = []
   const diagnostics: Diagnostic[] = [...(plugin?.diagnostics ?? [])]
   if (plugin && plugin.skills === undefined) return { skills, diagnostics }
@@ -37,16 +45,25 @@ export function scanLocation(
   let metadata: Metadata | undefined
   let isReadable = true
   const walk = walkDirectories(root, {
-    limits: explicit ? undefined : plugin ? { ...walkLimits, depth: 1 } : walkLimits,
+    limits: limitsOf(location),
     report: (diagnostic) => diagnostics.push(diagnostic),
     list(directory, key) {
-      // The folder of a plugin's skills is none itself, whatever lies in it.
-      if (plugin && key === '')
-        return { ...readListing(directory), skillFile: undefined, problem: undefined }
+      if (key === '' && !explicit && depth !== 0) {
+        const listing = readListing(directory)
+        const { skillFile } = listing
+        if (plugin || depth !== undefined)
+          return { ...listing, skillFile: undefined, problem: undefined }
+        if (skillFile !== undefined) {
+          diagnostics.push(strayFile(below(directory, skillFile)))
+          return { ...listing, skillFile: undefined }
+        }
+      }
       metadata = cache.read(below(directory, 'SKILL.md'), key)
-      // Most directories are skills in which no others are looked for: they are not read themselves.
-      // A file that is broken may be a chain.
-      if (metadata.head && !metadata.head.fields.chain) return leaf
+      // Most directories are skills without nested skills, so they are not listed. A broken file could
+      // be a chain. An explicit folder whose name differs from its skill's name can be a folder of
+      // skills with a stray SKILL.md.
+      const isNamedFolder = key === '' && metadata.head?.name !== basename(directory)
+      if (metadata.head && !metadata.head.fields.chain && !isNamedFolder) return leaf
       const listing = readListing(directory)
       const { skillFile, problem } = listing
       isReadable = problem === undefined
@@ -65,14 +82,14 @@ export function scanLocation(
   }
   cache.save()
   if (plugin) {
-    const fit = skills.filter((skill) => {
+    const usable = skills.filter((skill) => {
       const problem = unfitFor(plugin, skill)
       if (problem) diagnostics.push(problem)
       return !problem
     })
-    return { skills: fit, diagnostics }
+    return { skills: usable, diagnostics }
   }
-  // A name that begins with `.` or `_` is a common way to say: this is not a skill.
+  // By convention a name that starts with `.` or `_` is not a skill.
   const message = 'the directory holds no SKILL.md, nor does a directory below it'
   for (const path of explicit ? [] : childless) {
     if (/[\\/][._][^\\/]*$/.test(path)) continue
@@ -81,7 +98,16 @@ export function scanLocation(
   return { skills, diagnostics }
 }
 
-/** Why a skill of a plugin is left out: the others are used all the same. */
+/** Returns how far a location is searched; undefined for an explicit location. */
+export function limitsOf({
+  explicit,
+  plugin,
+  depth = plugin ? 1 : walkLimits.depth,
+}: Pick<SkillLocation, 'explicit' | 'plugin' | 'depth'>): typeof walkLimits | undefined {
+  return explicit ? undefined : { ...walkLimits, depth }
+}
+
+/** Returns why a plugin's skill is left out. The plugin's other skills are used. */
 function unfitFor(
   plugin: Plugin,
   { file: { path, directory } }: ScannedSkill,
@@ -95,9 +121,17 @@ function unfitFor(
   return { code: 'plugin-skill-invalid', severity: 'error', message, path, line: error?.line }
 }
 
+/** Reports a `SKILL.md` in a folder of skills, which no client reads. */
+function strayFile(path: string): Diagnostic {
+  const folder = basename(dirname(path))
+  const message = `the file is not in a folder of its own, so it is not a skill; the skills below ${folder} are used`
+  const hint = `Move it to ${folder}/NAME/SKILL.md, or remove it.`
+  return { code: 'skill-file-stray', severity: 'warning', message, path, hint }
+}
+
 const leaf: Listing = { skillFile: 'SKILL.md', names: [], links: new Set(), problem: undefined }
 
-/** What cannot be looked at is not absent: the walk says why. */
+/** A folder that cannot be read is not absent: the walk reports the reason. */
 function isAbsent(root: string): boolean {
   try {
     return statSync(root, { throwIfNoEntry: false })?.isDirectory() !== true
@@ -109,21 +143,21 @@ function isAbsent(root: string): boolean {
 type MetadataRow = { key: string; metadata: Metadata }
 
 interface LocationCache {
-  /** When the scan began. What had changed shortly before may change again unnoticed. */
+  /** Start of the scan. A file that changed shortly before can change again without a new time. */
   scannedAtMs: number
   rows: readonly MetadataRow[]
 }
 
-/** Raised when rows change, or when the same file is read differently. */
-const cacheVersion = '1'
-/** Below this number of skills reading them is as fast as reading a cache. */
+/** Raised if rows change, or if the same file yields other metadata. */
+export const cacheVersion = '3'
+/** For fewer skills, reading the files is as fast as reading a cache. */
 const worthwhile = 32
 /** The coarsest clock of a file system (FAT): a second change within it can look like none. */
 const clockGrainMs = 2000
 
 class MetadataCache {
   readonly #path: string | undefined
-  readonly #known: ReadonlyMap<string, Metadata>
+  readonly #cached: ReadonlyMap<string, Metadata>
   readonly #settledBefore: number
   readonly #scannedAtMs: number
   readonly #rows: MetadataRow[] = []
@@ -135,14 +169,14 @@ class MetadataCache {
     this.#path = runtime && cachePath(runtime, 'library', root)
     const cache = this.#path ? readCache(this.#path, cacheVersion, noCache) : noCache
     this.#scannedAtMs = runtime?.now() ?? 0
-    this.#known = new Map(cache.rows.map(({ key, metadata }) => [key, metadata]))
+    this.#cached = new Map(cache.rows.map(({ key, metadata }) => [key, metadata]))
     this.#settledBefore = cache.scannedAtMs - clockGrainMs
   }
 
   read(file: string, key: string): Metadata {
-    const known = this.#known.get(key)
-    const isSame = known?.identity !== undefined && this.#isUnchanged(file, known.identity)
-    const metadata = isSame ? known : readMetadata(file)
+    const cached = this.#cached.get(key)
+    const isSame = cached?.identity !== undefined && this.#isUnchanged(file, cached.identity)
+    const metadata = isSame ? cached : readMetadata(file)
     if (metadata.identity) {
       this.#rows.push({ key, metadata })
       this.#isNew ||= !isSame
@@ -152,33 +186,33 @@ class MetadataCache {
 
   save(): void {
     const rows = this.#rows
-    const isSame = !this.#isNew && rows.length === this.#known.size
+    const isSame = !this.#isNew && rows.length === this.#cached.size
     if (this.#path === undefined || isSame || rows.length < worthwhile) return
     const cache: LocationCache = { scannedAtMs: this.#scannedAtMs, rows }
     writeCache(this.#path, cacheVersion, cache)
   }
 
-  #isUnchanged(file: string, known: FileIdentity): boolean {
+  #isUnchanged(file: string, identity: FileIdentity): boolean {
     const stats = statsOf(file)
     if (!stats || stats.ctimeMs >= this.#settledBefore) return false
-    return identityParts.every((part) => stats[part] === known[part])
+    return identityParts.every((part) => stats[part] === identity[part])
   }
 }
 
 const identityParts = ['ctimeMs', 'ino', 'size', 'mtimeMs'] as const
 type FileIdentity = Record<(typeof identityParts)[number], number>
 
-/** What the head of a `SKILL.md` says: plain JSON, so that a cache can keep it. */
+/** Metadata from the head of a `SKILL.md`. Plain JSON, so that a cache can store it. */
 export interface Metadata {
   identity?: FileIdentity | undefined
   head?: SkillHead | undefined
   bodyTokens: number
-  /** With `path` as given to {@link readMetadata}. */
+  /** `path` is the argument of {@link readMetadata}. */
   diagnostics: readonly Diagnostic[]
 }
 
 interface SkillHead {
-  /** The name by which the skill is known; that in `fields` is the one that is written. */
+  /** The name that Skillrail uses; `fields` has the name from the file. */
   name: string
   description: string
   fields: Partial<SkillFields>
@@ -195,12 +229,13 @@ export const noFields: SkillFields = Object.freeze({
   arguments: none,
 })
 
-/** All fields of a skill, without a prototype where keys are the author's. */
+/** Returns all fields of a skill. Maps with the author's keys have no prototype. */
 export function fieldsOf({ description, fields }: SkillHead): SkillFields {
   const metadata: Record<string, string> = Object.assign(Object.create(null), fields.metadata)
   return { ...noFields, ...fields, description, metadata }
 }
 
+/** Reads the metadata of a `SKILL.md`. An unreadable or invalid file gives diagnostics. */
 export function readMetadata(path: string): Metadata {
   const reading = readRegularFile(path, { maxBytes: maxSkillBytes, binary: true })
   if (!reading.ok) {
@@ -215,50 +250,77 @@ export function readMetadata(path: string): Metadata {
   if (!skill) return { identity, bodyTokens: 0, diagnostics }
   const { fields, bodyLine } = skill
   const { description = '', ...others } = fields
-  const { name, diagnostics: nameFindings } = skillName(fields.name, path)
-  const findings = [...diagnostics, ...nameFindings, ...selfReferences(fields, path)]
+  const { name, diagnostics: nameDiagnostics } = skillName(fields.name, path)
+  const allDiagnostics = [
+    ...diagnostics,
+    ...nameDiagnostics,
+    ...selfReferences(fields, path),
+    ...largeBody(skill.body, path),
+  ]
   let start = 0
   for (let line = 1; line < bodyLine; line++) start = bytes.indexOf(10, start) + 1 || size
   return {
     identity,
-    // A copy: a piece of a longer text would keep all of that text in memory.
+    // Copied: a slice of a longer text would keep the whole text in memory.
     head: JSON.parse(JSON.stringify({ name, description, fields: others })),
     bodyTokens: Math.ceil((size - start) / 4),
-    diagnostics: findings.length === 0 ? none : findings,
+    diagnostics: allDiagnostics.length === 0 ? none : allDiagnostics,
   }
 }
 
-/** The name that the skill gives itself, unless it could be taken for a path; else that of its directory. */
-function skillName(written: string | undefined, path: string) {
+function largeBody(body: string, path: string): Diagnostic[] {
+  const tokens = estimateTokens(body)
+  if (tokens <= tokenLimit) return []
+  const message = `the instructions have about ${tokens} tokens; ${tokenLimit} are recommended at most`
+  const hint = 'Move detail into files below `references/` and say when to read them.'
+  return [{ code: 'body-too-many-tokens', severity: 'warning', message, path, hint }]
+}
+
+/** Returns the name in the file, or the directory's name if that is missing or looks like a path. */
+function skillName(
+  nameInFile: string | undefined,
+  path: string,
+): { name: string; diagnostics: readonly Diagnostic[] } {
   const directory = basename(dirname(path))
-  const name = written?.trim() ?? ''
+  const name = nameInFile?.trim() ?? ''
   const hint = 'Give the skill and its directory the same name, of a-z, 0-9 and hyphens.'
   const warning = (code: string, message: string): Diagnostic => {
     return { code, severity: 'warning', message, path, hint }
   }
-  const known = `the skill is known by that of its directory, ${directory}`
+  const consequence = `the skill is known by that of its directory, ${directory}`
   if (name === '') {
     const message = `the skill has no name; it is known by that of its directory, ${directory}`
     return { name: directory, diagnostics: [warning('name-missing', message)] }
   }
   if (/[\\/\p{Cc}]/u.test(name) || name === '.' || name === '..') {
-    const message = `the name ${JSON.stringify(name)} could be taken for a path; ${known}`
+    const message = `the name ${JSON.stringify(name)} could be taken for a path; ${consequence}`
     return { name: directory, diagnostics: [warning('name-unusable', message)] }
   }
-  if (name === directory) return { name, diagnostics: none }
+  if (name === directory) return { name, diagnostics: nameWarnings(name, path) }
   const message = `the skill is named ${name} and its directory ${directory}; clients differ in which they use`
-  return { name, diagnostics: [warning('name-directory-mismatch', message)] }
+  const mismatch = warning('name-directory-mismatch', message)
+  return { name, diagnostics: [mismatch, ...nameWarnings(name, path)] }
 }
 
-/** Where a chain names its own skill, which is listed, and refused when it is to be used. */
+/** Returns the problems of a name as warnings: the skill is used. */
+function nameWarnings(name: string, path: string): readonly Diagnostic[] {
+  const problems = nameProblems(name, name)
+  if (problems.length === 0) return none
+  return problems.map(({ code, problem, hint }) => {
+    const message = problem.charAt(0).toLowerCase() + problem.slice(1).replace(/\.$/, '')
+    return { code, severity: 'warning', message, path, hint }
+  })
+}
+
+/** Reports chains that name their own skill. Such a skill is listed, but refused when it is used. */
 export function selfReferences(fields: SkillFields, path: string): Diagnostic[] {
   if (!fields.chain && fields.triggers.length === 0) return []
-  const own = new Set([fields.name, basename(dirname(path))])
-  const steps = (fields.chain?.steps ?? []).filter(({ name }) => own.has(name))
-  const finding = { code: selfReferenceCode, severity: 'error', path } as const
+  const ownNames = new Set([fields.name, basename(dirname(path))])
+  const steps = (fields.chain?.steps ?? []).filter(({ name }) => ownNames.has(name))
+  const diagnostic = { code: selfReferenceCode, severity: 'error', path } as const
   return steps.map(({ name, line }) => {
     const message = `the chain names its own skill, ${name}`
-    return { ...finding, message, line }
+    return { ...diagnostic, message, line }
   })
 }
 

@@ -14,23 +14,23 @@ import type { SkillFile } from '#skill/model'
 import { SkillLoadError } from '#skill/errors'
 import type { ResourceTree, SkillInfo } from './model.ts'
 
-/** The files below a skill's directory, in code-point order. */
+/** Lists the files below a skill's directory, in code-point order. */
 export function listSkillFiles(directory: string): SkillFile[] {
   return [...walkFiles(directory, true)].toSorted(byText('path'))
 }
 
-/** The files without the `SKILL.md` and without skills inside this one, at most `limit`. */
+/** Lists up to `limit` files, without the `SKILL.md` and without nested skills. */
 export function listResources(directory: string, limit = 500): ResourceTree {
-  const found: SkillFile[] = []
+  const resources: SkillFile[] = []
   for (const file of walkFiles(directory, false)) {
-    if (!isSkillFile(file.path)) found.push(file)
-    if (found.length > limit) break
+    if (!isSkillFile(file.path)) resources.push(file)
+    if (resources.length > limit) break
   }
-  const files = found.slice(0, limit).toSorted(byText('path'))
-  return { files, truncated: found.length > limit }
+  const files = resources.slice(0, limit).toSorted(byText('path'))
+  return { files, truncated: resources.length > limit }
 }
 
-/** Shallowest first, so that a bound cuts off the deepest files. */
+/** Walks level by level, so that a limit leaves out the deepest files. */
 function* walkFiles(directory: string, nestedSkills: boolean): Generator<SkillFile, void> {
   let level = ['']
   while (level.length > 0) {
@@ -51,7 +51,7 @@ function* walkFiles(directory: string, nestedSkills: boolean): Generator<SkillFi
   }
 }
 
-/** In code-point order; none of a directory that cannot be read. */
+/** Returns the entries in code-point order; none if the directory cannot be read. */
 export function entriesOf(directory: string): Dirent[] {
   try {
     return readdirSync(directory, { withFileTypes: true }).toSorted(byText('name'))
@@ -60,23 +60,23 @@ export function entriesOf(directory: string): Dirent[] {
   }
 }
 
-/** The file is looked at where somebody asks: `validate` asks for scripts only. */
+/** Reads the stats only when a caller needs them: `validate` needs them only for scripts. */
 function fileOf(directory: string, path: string, entry: Dirent): SkillFile | undefined {
   if (!entry.isFile() && !entry.isSymbolicLink()) return undefined
-  let known: Stats | undefined
-  const look = (): Stats | undefined => (known ??= statsOf(join(directory, path)))
+  let cachedStats: Stats | undefined
+  const stats = (): Stats | undefined => (cachedStats ??= statsOf(join(directory, path)))
   if (entry.isSymbolicLink()) {
     const target = realPathOf(join(directory, path))
     const isOutside = target === undefined || !isInside(realPathOf(directory) ?? directory, target)
-    if (isOutside || !look()?.isFile()) return undefined
+    if (isOutside || !stats()?.isFile()) return undefined
   }
   return {
     path,
     get executable() {
-      return process.platform === 'win32' || ((look()?.mode ?? 0) & 0o111) !== 0
+      return process.platform === 'win32' || ((stats()?.mode ?? 0) & 0o111) !== 0
     },
     get size() {
-      return look()?.size ?? 0
+      return stats()?.size ?? 0
     },
   }
 }
@@ -94,14 +94,14 @@ export interface Resource {
   size: number
 }
 
-/** Reads a UTF-8 file that really lies in the directory of the skill. */
+/** Reads a UTF-8 file whose real path is inside the skill's directory. */
 export function readSkillResource({ name, directory }: SkillInfo, path: string): Resource {
   if (directory === '') {
     const message = `Skill ${name} exists only in code and has no files; ${path} cannot be read.`
     throw new SkillLoadError({ code: 'path-missing', message })
   }
   const resolved = resolveInside(directory, path)
-  // The resolved path is real: a link there now was put there since it was checked.
+  // The resolved path has no links: a link there now appeared after the check.
   const options = { maxBytes: maxResourceBytes, followSymlinks: false }
   const reading = resolved.ok ? readRegularFile(resolved.path, options) : resolved
   if (reading.ok) return { path, text: reading.text, size: reading.size }
@@ -109,10 +109,11 @@ export function readSkillResource({ name, directory }: SkillInfo, path: string):
   throw new SkillLoadError({ code: reading.code, message })
 }
 
-const mostListed = 200
+const maxListedFiles = 200
 
+/** Returns one line for each file, for a model. */
 export function filesText({ files, truncated }: ResourceTree): string {
-  const lines = files.slice(0, mostListed).map(({ path, size }) => `${path} (${size} bytes)`)
-  if (truncated || files.length > mostListed) lines.push('[There are more files.]')
+  const lines = files.slice(0, maxListedFiles).map(({ path, size }) => `${path} (${size} bytes)`)
+  if (truncated || files.length > maxListedFiles) lines.push('[There are more files.]')
   return lines.join('\n')
 }

@@ -3,15 +3,17 @@ import { basename, dirname, resolve, sep } from 'node:path'
 import { compareText, type Diagnostic, lookProblem, messageOf, systemCode } from '#core/errors'
 import { isDirectory, realPathOf } from '#core/read-files'
 
-/** What the client guide of the standard recommends as an upper bound for a search. */
+/** Upper bounds for a search, from the standard's client guide. */
 export const walkLimits = { depth: 6, directories: 2000 }
 type WalkLimits = typeof walkLimits
 
 export interface WalkOptions {
-  /** Default: none, for a directory that a user named. */
+  /** Default: no limits, for an explicit directory. */
   limits?: WalkLimits | undefined
   report?: ((diagnostic: Diagnostic) => void) | undefined
-  /** Reads one directory, whose path below the root is `key`; replaced by a cache. */
+  /** Whether to skip a folder; not asked for the root. */
+  skip?: ((directory: string) => boolean) | undefined
+  /** Reads one directory; `key` is its path below the root. A cache can replace it. */
   list?: ((directory: string, key: string) => Listing) | undefined
 }
 
@@ -21,7 +23,7 @@ export interface FoundSkillFile {
   realDirectory: string
 }
 
-/** The skill files below a directory, shallowest first, then in code-point order. */
+/** Yields the skill files below a directory, shallowest first, then in code-point order. */
 export function* findSkillFiles(
   root: string,
   options: WalkOptions = {},
@@ -33,10 +35,10 @@ export function* findSkillFiles(
   }
 }
 
-/** Every directory of a search, each real one once, so that no circle of links is walked twice. */
+/** Yields the directories of a search, each real directory once, so that links cannot lead in circles. */
 export function* walkDirectories(
   root: string,
-  { limits, report = () => undefined, list = readListing }: WalkOptions = {},
+  { limits, report = () => undefined, skip, list = readListing }: WalkOptions = {},
 ): Generator<Omit<Visit, 'key'> & Pick<Listing, 'skillFile'>, void> {
   const start = resolve(root)
   const seen = new Set<string>()
@@ -53,11 +55,13 @@ export function* walkDirectories(
     if (limits && without > limits.directories) {
       const message = `the search stopped after ${limits.directories} directories without a skill; there may be more skills`
       const hint = 'Name the directories with skills in `skills.paths`.'
-      return report(finding('search-limit', start, message, hint))
+      return report(diagnostic('search-limit', start, message, hint))
     }
     yield { path, real, depth, skillFile }
     if (!limits || depth < limits.depth) {
-      for (const child of childrenOf(visit, listing, report)) waiting.push(child)
+      for (const child of childrenOf(visit, listing, report)) {
+        if (skip?.(child.path) !== true) waiting.push(child)
+      }
     }
   }
 }
@@ -77,38 +81,38 @@ function childrenOf(
   return names.flatMap((name) => {
     const child = below(path, name)
     const visit = { path: child, key: key === '' ? name : key + sep + name, depth: depth + 1 }
-    // One string for both where they are the same: a search keeps thousands.
+    // Equal paths share one string: a search keeps thousands of paths.
     if (!links.has(name)) return [{ ...visit, real: path === real ? child : below(real, name) }]
     const target = realPathOf(child)
     if (target === undefined) {
       const message = 'the symbolic link leads nowhere or in a circle'
-      report(finding('link-broken', child, message))
+      report(diagnostic('link-broken', child, message))
     }
     return target !== undefined && isDirectory(target) ? [{ ...visit, real: target }] : []
   })
 }
 
-/** Joins a plain name. `path.join` would keep several times the memory for each path. */
+/** Joins a plain name. `path.join` would use several times the memory for each path. */
 export function below(directory: string, name: string): string {
   return directory.endsWith(sep) ? directory + name : directory + sep + name
 }
 
-function finding(code: string, path: string, message: string, hint?: string): Diagnostic {
+function diagnostic(code: string, path: string, message: string, hint?: string): Diagnostic {
   const isError = code === 'directory-unreadable' || code === 'file-not-regular'
   return { code, severity: isError ? 'error' : 'warning', message, path, hint }
 }
 
 export interface Listing {
   skillFile: string | undefined
-  /** Of the directories, and of the links that may lead to one. */
+  /** Names of directories, and of links that can lead to a directory. */
   names: readonly string[]
   links: ReadonlySet<string>
   problem: Diagnostic | undefined
 }
 
-/** Never walked into, wherever they are. */
+/** Folders that a search never enters. */
 const skippedEverywhere: ReadonlySet<string> = new Set(['.git', 'node_modules'])
-/** Of a skill: they hold its resources, and a `SKILL.md` there is a template or a sample. */
+/** Folders of a skill's resources: a `SKILL.md` in them is a template or a sample. */
 const skippedInSkills: ReadonlySet<string> = new Set(['scripts', 'references', 'assets'])
 
 export function readListing(directory: string): Listing {
@@ -118,15 +122,15 @@ export function readListing(directory: string): Listing {
     const why = `the directory cannot be read: ${lookProblem(error) ?? messageOf(error)}`
     const problem =
       systemCode(error) === 'ENOENT'
-        ? finding('directory-missing', directory, 'the directory does not exist')
-        : finding('directory-unreadable', directory, why)
+        ? diagnostic('directory-missing', directory, 'the directory does not exist')
+        : diagnostic('directory-unreadable', directory, why)
     return { skillFile: undefined, names: [], links: new Set(), problem }
   }
 }
 
 function listingOf(directory: string, entries: readonly Dirent[]): Listing {
-  const named = (wanted: string) => entries.find(({ name }) => name === wanted)
-  const file = named('SKILL.md') ?? named('skill.md')
+  const entryNamed = (text: string) => entries.find(({ name }) => name === text)
+  const file = entryNamed('SKILL.md') ?? entryNamed('skill.md')
   const usable = file !== undefined && (file.isFile() || file.isSymbolicLink())
   const isSkipped = ({ name }: Dirent) =>
     skippedEverywhere.has(name) || (usable && skippedInSkills.has(name))
@@ -135,7 +139,8 @@ function listingOf(directory: string, entries: readonly Dirent[]): Listing {
   const directories = others.filter((entry) => entry.isDirectory()).map(({ name }) => name)
   return {
     skillFile: usable ? file.name : undefined,
-    names: [...directories, ...links].toSorted(compareText),
+    // Directories precede links, so a skill is found under its real name.
+    names: [...directories.toSorted(compareText), ...links.toSorted(compareText)],
     links: new Set(links),
     problem: usable ? undefined : problemOf(directory, file, entries),
   }
@@ -149,11 +154,11 @@ function problemOf(
   if (file) {
     const kind = file.isDirectory() ? 'a directory' : 'no file'
     const message = `${file.name} is ${kind}; it must be a regular file`
-    return finding('file-not-regular', below(directory, file.name), message)
+    return diagnostic('file-not-regular', below(directory, file.name), message)
   }
   const misspelt = entries.find(({ name }) => name.length === 8 && /^skill\.md$/i.test(name))
   if (!misspelt || !misspelt.isFile()) return undefined
   const message = `${misspelt.name} is not read: the file must be called SKILL.md`
   const path = below(directory, misspelt.name)
-  return finding('skill-file-case', path, message, 'Rename it to SKILL.md.')
+  return diagnostic('skill-file-case', path, message, 'Rename it to SKILL.md.')
 }

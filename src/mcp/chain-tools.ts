@@ -6,25 +6,29 @@ import {
   type ChainProject,
   linesAgain,
   openProject,
-  planKept,
-  planNamed,
   type PlannedSkillRun,
   usablePlan,
-} from '#chain/commands/project'
-import { driveStepper, stepperResult } from '#chain/commands/stepper'
+} from '#project/chains'
+import {
+  endedSteps,
+  nextSteps,
+  planAgain,
+  planForStepper,
+  reportAboutStep,
+  standingOfSteps,
+  startSteps,
+  type StepperOptions,
+  stepperRequest,
+  type StepperResult,
+  type StepperRun,
+} from '#project/stepper'
+import { refuseOtherChain } from '#rail/refuse'
+import { claimInRail } from '#rail/claim'
+import type { Claim } from '#rail/session'
 import { runNotFound, RunStateError } from '#chain/errors'
 import { allSteps, type Plan } from '#chain/plan-model'
 import { argumentsOf, keepsArguments, type RunLine } from '#chain/run-line'
-import { readResult, type RunSetup } from '#chain/run-chain'
 import type { RunJournal } from '#chain/run-journal'
-import { isFinal } from '#chain/step-result'
-import {
-  continueStepper,
-  reportStep,
-  startStepper,
-  type StepperAnswer,
-  stepperAnswer,
-} from '#chain/stepper'
 import { checkInvocation } from '#library/activation'
 import { findSkill } from '#library/find-skill'
 import { SkillInvocationError } from '#skill/errors'
@@ -84,8 +88,10 @@ export function chainTools(project: ServedProject): OfferedTool[] {
         step: nameOf('The one that was handed out.'),
         attempt: z.int().min(1).optional().describe('Its attempt, as it was handed out.'),
         status: z
-          .enum(['success', 'failure', 'critical'])
-          .describe('How the step ended; critical can stop the chain.'),
+          .enum(['success', 'failure', 'critical', 'question'])
+          .describe(
+            'How the step ended; critical can stop the chain; question waits for the user, in a rail.',
+          ),
         result: textOf('What was done, in a sentence.').default(''),
         errors: texts.default([]).describe('What is wrong.'),
         metrics: z
@@ -95,11 +101,22 @@ export function chainTools(project: ServedProject): OfferedTool[] {
       }),
       output,
       annotations: acts,
-      run({ run: runId, step, attempt, errors, ...report }, call) {
+      async run({ run: runId, step, attempt, errors, status, ...report }, call) {
+        const claim = { status, result: report.result, errors }
+        const claimed = runs.claim(runId, { step, attempt, claim }, call)
+        if (claimed) return claimed
+        if (status === 'question') {
+          const message = 'the status question is for a chain that runs as a rail'
+          throw new UsageError({
+            code: 'option-value',
+            message,
+            hint: 'Ask the user, then report.',
+          })
+        }
         const reported = errors.map((message) => ({ code: 'reported', message }))
-        const done = { ...report, errors: reported, evidence: 'self-reported' as const }
-        return runs.proceed(runId, call, (plan, setup, given) =>
-          reportStep({ runId, step, attempt, output: done }, plan, setup, given),
+        const done = { ...report, status, errors: reported, evidence: 'self-reported' as const }
+        return await runs.proceed(runId, call, (chain, steps, options) =>
+          reportAboutStep(chain, steps, { step, attempt, output: done }, options),
         )
       },
     }),
@@ -126,7 +143,7 @@ export function chainTools(project: ServedProject): OfferedTool[] {
 class ServedRuns {
   readonly #project: ServedProject
   readonly #lines: RunLine
-  readonly #given = new Map<string, readonly string[]>()
+  readonly #arguments = new Map<string, readonly string[]>()
   /** Runs whose scripts the user allowed, with the digest of their plan: another plan needs a yes. */
   readonly #allowed = new Set<string>()
 
@@ -137,7 +154,7 @@ class ServedRuns {
 
   async start(
     skill: string,
-    given: readonly string[],
+    words: readonly string[],
     requireVerified: boolean,
     call: ClientCall,
   ): Promise<ToolAnswer> {
@@ -151,33 +168,44 @@ class ServedRuns {
     }
     const project = this.#open(call)
     checkInvocation(findSkill(skill, this.#project.discovery), 'model')
-    const changes = { set: [], from: undefined, only: undefined }
-    const planned = planNamed(project, skill, changes, 'stepper')
+    const planned = planForStepper(project, skill)
     const plan = await planForModel(project, planned)
-    await this.#requireScripts(plan, given, call)
-    const request = { directory: planned.directory, ...changes }
-    const asked = { arguments: given, request, requireVerified }
-    return await this.#drive(project, plan, given, (setup) => startStepper(plan, asked, setup))
+    await this.#requireScripts(plan, words, call)
+    const chain = { plan, request: stepperRequest(planned), arguments: words, requireVerified }
+    refuseOtherChain(project.context, project.workspace, chain.plan.skill)
+    return this.#answer(chain, await startSteps(project, chain, this.#options))
   }
 
   async next(runId: string, call: ClientCall): Promise<ToolAnswer> {
     const project = this.#open(call)
     const journal = drivenRun(project, runId)
-    if (!isFinal(journal.status)) {
-      return await this.proceed(runId, call, (plan, setup, given) =>
-        continueStepper(runId, plan, setup, given),
-      )
-    }
-    const answer = stepperAnswer(await readResult(journal, project.context.runtime))
-    const shown = answered(project, journal.plan, journal.run.arguments, answer)
-    return { ...shown, notes: notesOf(journal) }
+    const ended = await endedSteps(project, journal)
+    if (!ended) return await this.proceed(runId, call, nextSteps)
+    return { ...answered(journal.plan, ended), notes: notesOf(journal) }
+  }
+
+  /** In a rail, the end of the agent's turn decides about a report; undefined for every other run. */
+  claim(
+    runId: string,
+    report: { step: string; attempt: number | undefined; claim: Claim },
+    call: ClientCall,
+  ): ToolAnswer | undefined {
+    const { context } = this.#open(call)
+    const claimed = claimInRail(context.runtime, { runId, ...report })
+    if (!claimed) return undefined
+    const text = `Recorded. End your turn now: ${claimed.chain} continues there.`
+    return { text, value: { run: runId, status: 'claimed' } }
   }
 
   /** Continues a run as the user may have changed it, after a yes to its scripts. */
   async proceed(
     runId: string,
     call: ClientCall,
-    go: (plan: Plan, setup: RunSetup, given: readonly string[]) => Promise<StepperAnswer>,
+    execute: (
+      project: ChainProject,
+      steps: StepperRun,
+      options: StepperOptions,
+    ) => Promise<StepperResult>,
   ): Promise<ToolAnswer> {
     const project = this.#open(call)
     const journal = drivenRun(project, runId)
@@ -188,39 +216,36 @@ class ServedRuns {
         hint: `A user can resume it: ${this.#lines('runs resume', runId)}`,
       })
     }
-    const plan = await planForModel(project, planKept(project, journal.run))
-    const given = this.#argumentsOf(journal)
+    const plan = await planForModel(project, planAgain(project, journal))
+    const steps = { runId, plan, arguments: this.#argumentsOf(journal) }
     const key = yesKey(runId, plan)
-    if (!this.#allowed.has(key)) await this.#requireScripts(plan, given, call)
+    if (!this.#allowed.has(key)) await this.#requireScripts(plan, steps.arguments, call)
     this.#allowed.add(key)
-    const answer = await this.#drive(project, plan, given, (setup) => go(plan, setup, given))
+    const answer = this.#answer(steps, await execute(project, steps, this.#options))
     return { ...answer, notes: notesOf(journal) }
   }
 
-  async #drive(
-    project: ChainProject,
-    plan: Plan,
-    given: readonly string[],
-    go: (setup: RunSetup) => Promise<StepperAnswer>,
-  ): Promise<ToolAnswer> {
-    const answer = await driveStepper(project, plan, {}, (setup) =>
-      go({ ...setup, line: toolLines(this.#lines) }),
-    )
-    const { kind, runId } = answer
-    const key = yesKey(runId, plan)
-    this.#given.set(runId, given)
-    // What was interrupted, a user may have stopped: it needs a new yes.
-    if (kind === 'next' || kind === 'approval') this.#allowed.add(key)
+  get #options(): StepperOptions {
+    return { line: toolLines(this.#lines) }
+  }
+
+  #answer(
+    { plan, arguments: words }: Pick<StepperRun, 'plan' | 'arguments'>,
+    result: StepperResult,
+  ): ToolAnswer {
+    const key = yesKey(result.runId, plan)
+    this.#arguments.set(result.runId, words)
+    // If it was interrupted, perhaps by a user, it needs a new yes.
+    if (result.next || result.waiting) this.#allowed.add(key)
     else this.#allowed.delete(key)
-    return answered(project, plan, given, answer)
+    return answered(plan, result)
   }
 
   async status(runId: string, call: ClientCall): Promise<ToolAnswer> {
     const project = this.#open(call)
     const journal = drivenRun(project, runId)
-    const result = await readResult(journal, project.context.runtime)
-    const answer = stepperAnswer(result)
-    const shown = {
+    const { result, answer } = await standingOfSteps(project, journal)
+    const status = {
       run: runId,
       status: result.status,
       next: answer.kind === 'next' ? answer.next : [],
@@ -231,7 +256,7 @@ class ServedRuns {
       result,
       diagnostics: journal.diagnostics.length === 0 ? undefined : journal.diagnostics,
     }
-    return { text: JSON.stringify(shown) }
+    return { text: JSON.stringify(status) }
   }
 
   #open({ signal }: ClientCall): ChainProject {
@@ -241,8 +266,8 @@ class ServedRuns {
   /** @throws {RunStateError} where they held a secret, and the server that was given them has ended */
   #argumentsOf(journal: RunJournal): readonly string[] {
     const { runId } = journal.run
-    const given = this.#given.get(runId) ?? []
-    if (given.length > 0 || keepsArguments(journal)) return argumentsOf(journal, given)
+    const words = this.#arguments.get(runId) ?? []
+    if (words.length > 0 || keepsArguments(journal)) return argumentsOf(journal, words)
     throw new RunStateError(
       'arguments-needed',
       `the arguments of the run ${runId} held a secret and are not stored`,
@@ -250,11 +275,11 @@ class ServedRuns {
     )
   }
 
-  async #requireScripts(plan: Plan, given: readonly string[], { ask }: ClientCall): Promise<void> {
+  async #requireScripts(plan: Plan, words: readonly string[], { ask }: ClientCall): Promise<void> {
     const scripts = scriptsOf(plan)
     const { yes } = this.#project
     if (yes || scripts.length === 0) return
-    const facts = [`Skill: ${plan.skill}`, `Arguments: ${JSON.stringify(given)}`, ...scripts]
+    const facts = [`Skill: ${plan.skill}`, `Arguments: ${JSON.stringify(words)}`, ...scripts]
     const text = safeText(facts.join('\n'))
     const asking = askWithinBounds(ask)
     const question = `Scripts would be run on this machine.\n${text}`
@@ -309,10 +334,12 @@ function scriptsOf({ root }: Plan): string[] {
     if (step.excluded === true) return []
     const own = step.executor === 'script' ? step.script : undefined
     const sandbox = step.sandboxed === true ? ' (in the sandbox)' : ''
-    return [own, step.verify].flatMap((file) => {
+    const check = step.check === undefined ? [] : [`Check of ${step.step}: ${step.check}`]
+    const files = [own, step.verify].flatMap((file) => {
       if (file === undefined) return []
       return `Script of ${step.step || step.skill}: ${join(dirname(step.path), file)}${sandbox}`
     })
+    return [...files, ...check]
   })
 }
 
@@ -332,13 +359,9 @@ function toolLines(lines: RunLine): RunLine {
 }
 
 function answered(
-  project: ChainProject,
   plan: Plan,
-  given: readonly string[],
-  answer: StepperAnswer,
+  { runId: run, dismissed, next = [], waiting, result }: StepperResult,
 ): ToolAnswer {
-  const shown = stepperResult(project, { plan, given, answer })
-  const { runId: run, dismissed, next = [], waiting, result } = shown
   const late = dismissed
     ? `The report about ${dismissed.step} came too late and does not count: ${dismissed.message}.\n\n`
     : ''

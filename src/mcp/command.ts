@@ -8,8 +8,18 @@ import { readRegularFile } from '#core/read-files'
 import { safeLine } from '#core/text'
 import { writeFileAtomicSync } from '#core/write-files'
 import type { ServedProject } from './served-project.ts'
+import type { OfferedPrompt } from './skill-tools.ts'
+import type { OfferedTool } from './tool.ts'
 
-type Offer = Awaited<ReturnType<typeof offerOf>>
+/** What a client is offered; `mcp serve --list` prints it. */
+interface Offer {
+  tools: Omit<OfferedTool, 'run'>[]
+  prompts: OfferedPrompt[]
+  /** The names of the skills that the skills extension serves. */
+  skills: string[]
+  /** Why there are none. */
+  reason: string | undefined
+}
 
 interface Served {
   address: string
@@ -67,7 +77,7 @@ Calls that can change something need approval in the client (elicitation) or --y
       : offerText(result, screen),
 })
 
-async function offerOf(project: ServedProject) {
+async function offerOf(project: ServedProject): Promise<Offer> {
   const { offeredTools } = await import('./create-server.ts')
   const { listPrompts } = await import('./skill-tools.ts')
   const { servedSkillNames } = await import('./skills-extension.ts')

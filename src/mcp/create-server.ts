@@ -14,7 +14,7 @@ import { safeLine } from '#core/text'
 import { mostQuestions } from './ask-user.ts'
 import { chainTools } from './chain-tools.ts'
 import { type Arrival, Exchanges, questionPatienceMs, type Turn } from './exchange.ts'
-import type { ToolContent } from '#tools/model'
+import { contentBlock } from '#tools/server/write-answers'
 import type { ServedProject } from './served-project.ts'
 import { serverTools } from './server-tools.ts'
 import { getPrompt, listPrompts, skillTools } from './skill-tools.ts'
@@ -214,16 +214,4 @@ function resultOf({ text, notes = [], blocks = [], value, isError }: ToolAnswer)
     ...(value && { structuredContent: { ...value } }),
     ...(isError && { isError }),
   }
-}
-
-/** A block of another server, as the protocol writes it. */
-function contentBlock(block: ToolContent): CallToolResult['content'][number] {
-  if (block.type === 'text') return block
-  const mimeType = block.mimeType && { mimeType: block.mimeType }
-  if (block.type === 'link')
-    return { type: 'resource_link', uri: block.uri, name: block.name, ...mimeType }
-  if (block.type !== 'resource') return block
-  const { uri, text, data: blob = '' } = block
-  const resource = text === undefined ? { uri, blob } : { uri, text }
-  return { type: 'resource', resource: { ...resource, ...mimeType } }
 }

@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import type { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server'
 import { type IdleTimer, idleTimer, openLocalServer } from '#core/local-server'
+import { sendResponse, webRequest } from '#core/web-requests'
 import { McpService } from './create-server.ts'
 import type { ServedProject } from './served-project.ts'
 
@@ -168,28 +166,4 @@ async function within(session: Session, request: Request, body: unknown): Promis
 function refusal(status: number, message: string): Response {
   const error = { code: status === 404 ? -32_001 : -32_000, message }
   return Response.json({ jsonrpc: '2.0', error, id: null }, { status })
-}
-
-/** The request without its body, which was read already; aborted when the client hangs up. */
-function webRequest(request: IncomingMessage, response: ServerResponse, address: string): Request {
-  const { method = 'GET', headersDistinct } = request
-  const controller = new AbortController()
-  response.once('close', () => {
-    if (!response.writableFinished) controller.abort(new Error('the client hung up'))
-  })
-  const headers = new Headers()
-  for (const [name, values = []] of Object.entries(headersDistinct))
-    headers.set(name, values.join(', '))
-  return new Request(address, { method, headers, signal: controller.signal })
-}
-
-/** Sends an answer of the SDK, a stream of events part by part, until it ends or the client goes. */
-async function sendResponse(answer: Response, response: ServerResponse): Promise<void> {
-  response.writeHead(answer.status, Object.fromEntries(answer.headers))
-  if (answer.body === null) {
-    response.end()
-    return
-  }
-  response.flushHeaders()
-  await pipeline(Readable.fromWeb(answer.body), response)
 }

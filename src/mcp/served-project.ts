@@ -1,8 +1,9 @@
 import type { Context } from '#core/command'
+import { settingsOfCall } from '#core/configuration'
+import type { Settings } from '#core/settings'
 import { discoverOptionsFrom } from '#library/discover'
 import { SkillManager } from '#library/manager'
-import { toolProject } from '#tools/commands/project-tools'
-import { configurationDiagnostics } from '#tools/server/errors'
+import { toolProject } from '#tools/project-tools'
 import { openProjectServers, type ProjectServers } from '#tools/server/project-servers'
 import { forgetSessions, sessionName } from '#tools/workflow/session'
 
@@ -36,21 +37,27 @@ export class ServedProject {
       settings,
       onLog: (line) => given.note(line, 'detail'),
     })
-    given.diagnose(configurationDiagnostics(this.servers.configuration))
+    // Nothing else says here that no server can be used.
+    const { diagnostics } = this.servers.configuration
+    given.diagnose(diagnostics.filter(({ severity }) => severity !== 'info'))
   }
 
   newSession(): string | undefined {
     if (!this.#hasOwnSessions) return this.#session
-    const { runtime, settings } = this.context
-    forgetSessions({ project: this.workspace, runtime, settings }, ownSession)
+    const { runtime } = this.context
+    forgetSessions({ project: this.workspace, runtime, settings: this.#settings() }, ownSession)
     return `${ownSession}${runtime.id()}`
   }
 
-  /** The context of one request: it ends with the request, and notes become part of its answer. */
+  /**
+   * The context of one request: it ends with the request, and notes become part of its answer.
+   * @throws {SettingsError} where the settings have errors by now.
+   */
   during(signal: AbortSignal, note: (line: string) => void = () => undefined): Context {
     const { context } = this
     return {
       ...context,
+      settings: this.#settings(),
       signal: AbortSignal.any([signal, context.signal]),
       note,
       diagnose: () => undefined,
@@ -58,11 +65,16 @@ export class ServedProject {
   }
 
   get discovery() {
-    const { runtime, settings } = this.context
-    return discoverOptionsFrom(runtime, settings)
+    return discoverOptionsFrom(this.context.runtime, this.#settings())
   }
 
   skills(): SkillManager {
-    return new SkillManager(this.discovery)
+    return new SkillManager(this.discovery, false)
+  }
+
+  /** Read for each request, so that a restriction counts as soon as it is written. */
+  #settings(): Settings {
+    const { runtime, globals } = this.context
+    return settingsOfCall(runtime, globals).settings
   }
 }

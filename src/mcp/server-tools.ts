@@ -1,36 +1,19 @@
 import { z } from 'zod'
 import type { Context } from '#core/command'
 import type { ToolIndex } from '#tools/cache/tool-index'
-import { callTool } from '#tools/call/call-tool'
-import {
-  type CallToAllow,
-  type ConsentSetup,
-  requireNamedPaths,
-  requireYes,
-} from '#tools/call/consent'
+import type { ConsentSetup } from '#tools/call/consent'
 import { parseDirective } from '#tools/call/directive-text'
-import { doRequest, type RequestAnswer } from '#tools/call/do-request'
+import { doRequest, type RequestAnswer, type RequestUser } from '#tools/call/do-request'
 import { ToolRequestError } from '#tools/errors'
 import { callFailureText, partialText } from '#tools/call/failure-text'
-import { findDefinition, namedTool } from '#tools/call/find-tool'
-import { foreseeCall, foreseeGuard, foreseeSteps } from '#tools/call/foresee'
-import {
-  checkSteps,
-  isBatch,
-  runSteps,
-  type StepOptions,
-  type StepsResult,
-} from '#tools/call/steps'
-import {
-  callResult,
-  type CallResult,
-  openCalls,
-  type ToolCalls,
-  valueOfReport,
-} from '#tools/commands/call'
-import { foundAmongAsked } from '#tools/commands/project-tools'
-import { requestRouter, routeIn, routingOf } from '#tools/commands/route'
-import { toolFacts } from '#tools/commands/list'
+import { namedTool } from '#tools/call/find-tool'
+import { type CallPurpose, makeCall, makeSteps } from '#tools/call/make-calls'
+import { isBatch, type StepOptions, type StepsResult } from '#tools/call/steps'
+import { callResult, type CallResult, valueOfReport } from '#tools/call/call-result'
+import { openCalls, type ToolCalls } from '#tools/call/open-calls'
+import { findAmongServers } from '#tools/project-tools'
+import { requestRouter, routeIn, routingOf } from '#tools/route/project-routing'
+import { toolFacts } from '#tools/tool-facts'
 import type { ToolContent, ToolOutcome } from '#tools/model'
 import { isObject, type JsonObject } from '#core/json'
 import { askWhetherToRun, askWithinBounds, howToAllow, userBehind } from './ask-user.ts'
@@ -91,9 +74,8 @@ export function serverTools(project: ServedProject): OfferedTool[] {
       output: routed,
       annotations: asks,
       run: ({ request: words, limit }, { signal }) =>
-        withIndex(project, undefined, signal, async (index, context) => {
-          const routing = await routingOf(words, index, project.workspace, context)
-          const value = plainJson(routeIn(routing, words, limit))
+        withIndex(project, undefined, signal, async (index) => {
+          const value = plainJson({ ...routeIn(routingOf(index), words, limit), diagnostics: [] })
           return { text: JSON.stringify(value), value }
         }),
     }),
@@ -163,7 +145,7 @@ async function withIndex(
   look: (index: ToolIndex, context: Context) => Promise<ToolAnswer> | ToolAnswer,
 ): Promise<ToolAnswer> {
   const context = project.during(signal)
-  return await foundAmongAsked(context, async () => {
+  return await findAmongServers(context, async () => {
     const quiet = { ask: undefined, progress: (): void => undefined }
     const { calls, index } = openCalls(context, {}, project.workspace, project.servers, quiet)
     const known = index().tools
@@ -198,7 +180,7 @@ class ToolRequest {
   readonly blocks: ToolContent[] = []
   readonly #context: Context
   readonly #tools: ToolCalls
-  readonly #consent: ConsentSetup
+  readonly #consent: ConsentSetup & { user?: RequestUser | undefined }
   /** What the user typed: workflows that go by keywords look at it. */
   readonly #typed: string | undefined
 
@@ -231,11 +213,9 @@ class ToolRequest {
   }
 
   async callOne(name: string, params: JsonObject): Promise<ToolAnswer> {
-    const { calls, place } = this.#tools
-    const found = await findDefinition(name, calls)
-    await this.#requireCall({ tool: found, params }, textsIn([this.#typed, params]))
-    const one = { tool: found.id, params, requestText: this.#typed }
-    const report = await callTool(one, calls)
+    const { place } = this.#tools
+    const purpose = this.#purposeOf(params)
+    const report = await makeCall({ tool: name, params }, purpose, this.#consent)
     if (report.status === 'error') return { text: callFailureText(report), isError: true }
     this.#keep(report.outcome)
     const { structured } = report.outcome
@@ -245,47 +225,19 @@ class ToolRequest {
 
   async steps(kind: 'batch' | 'chain', tools: readonly object[]): Promise<ToolAnswer> {
     const steps = parseDirective(JSON.stringify(tools), kind)
-    const texts = textsIn([this.#typed, tools])
-    const { calls } = this.#tools
-    await checkSteps(kind, steps, calls)
-    const planned = await foreseeSteps(kind, steps, calls)
-    const callable: CallToAllow[] = []
-    for (const one of planned) {
-      const refused = await this.#refusalOf(one)
-      if (refused && kind === 'chain') throw refused
-      if (!refused && one.problems.length === 0) callable.push(one)
-    }
-    // A call that is never made needs no yes, and a chain ends before a wrong first call. A later
-    // one of a chain may become right meanwhile.
-    const ofChain = planned[0]?.problems.length === 0 ? planned : []
-    const asked: readonly CallToAllow[] = kind === 'chain' ? ofChain : callable
-    await requireYes(asked, texts, this.#consent)
-    const keyOf = ({ tool: { id }, params }: CallToAllow): string =>
-      kind === 'chain' ? id : `${id} ${JSON.stringify(params)}`
-    const allowed = new Set(asked.map(keyOf))
-    const options: StepOptions = {
-      requestText: this.#typed,
-      toValue: this.#toValue,
-      // The yes was to the plan: not to a path that an earlier answer names, nor to a call that a
-      // server makes possible meanwhile.
-      beforeCall: async ({ tool: name, params }) => {
-        const one = { tool: await findDefinition(name, calls), params }
-        if (allowed.has(keyOf(one))) await requireNamedPaths(one.tool, params, texts, this.#consent)
-        else await this.#requireCall(one, texts)
-      },
-    }
-    return answerOfSteps(await runSteps(kind, steps, calls, options))
+    const options = { toValue: this.#toValue }
+    const purpose = this.#purposeOf(tools)
+    return answerOfSteps(await makeSteps(kind, steps, purpose, this.#consent, options))
   }
 
-  /** Words of a model teach the router nothing. */
   async doInWords(words: string): Promise<ToolAnswer> {
     if (words.trim() === '') {
       throw new ToolRequestError({ code: 'request-empty', message: 'the request says nothing' })
     }
-    const { index, place, project } = this.#tools
+    const { index, place } = this.#tools
     const answer = await doRequest(words, {
       ...this.#consent,
-      router: async () => await requestRouter(words, index(), project, this.#context),
+      router: async () => requestRouter(index()),
       toValue: this.#toValue,
     })
     if (answer.kind === 'called') {
@@ -304,16 +256,8 @@ class ToolRequest {
     this.blocks.push(...content.filter(({ type }) => type !== 'text'))
   }
 
-  async #refusalOf({ tool, params }: CallToAllow): Promise<Error | undefined> {
-    return (await foreseeGuard(tool, params, this.#tools.calls, this.#typed)).refused
-  }
-
-  /** Needs a yes, unless the call is refused anyway; one with wrong parameters is never made. */
-  async #requireCall(call: CallToAllow, texts: string): Promise<void> {
-    const refused = await this.#refusalOf(call)
-    if (refused) throw refused
-    const { problems } = await foreseeCall(call.tool, call.params, [], this.#tools.calls)
-    if (problems.length === 0) await requireYes([call], texts, this.#consent)
+  #purposeOf(written: unknown): CallPurpose {
+    return { requestText: this.#typed, texts: textsIn([this.#typed, written]) }
   }
 }
 
@@ -331,21 +275,20 @@ async function answerOfRequest(answer: RequestAnswer, place: ToolCalls['place'])
     case 'steps':
       return answerOfSteps(answer.result)
     case 'called': {
-      const { status, cancelled, tried } = answer
+      const { status, cancelled } = answer
       const calls: CallResult[] = []
       for (const { report } of answer.calls) calls.push(await callResult(report, place))
-      const text = JSON.stringify({ status, calls, cancelled, tried })
+      const text = JSON.stringify({ status, calls, cancelled })
       return { text, isError: status !== 'success' }
     }
     case 'unsure': {
-      const { reason, route, tool: id, missing, tried } = answer
+      const { reason, route, tool: id, missing } = answer
       const candidates = route?.candidates.map((one) => one.tool) ?? []
       const lines = [
         `Error: ${reason}`,
         ...(id === undefined ? [] : [`Tool: ${id}`]),
         ...(missing ? [`Missing: ${missing.join(', ')}`] : []),
         ...(candidates.length === 0 ? [] : [`Candidates: ${candidates.join(', ')}`]),
-        ...tried.map((one) => `Tried: ${one.tool}: ${one.why}`),
         'Next: say it with the name of a tool, or use call_tool.',
       ]
       return { text: lines.join('\n'), isError: true }

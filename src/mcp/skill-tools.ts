@@ -8,7 +8,7 @@ import { filesText } from '#library/skill-files'
 import { findSkills as rankSkills } from '#trigger/examples'
 import { quoteArgument } from '#skill/arguments'
 import { renderCatalog } from '#skill/catalog'
-import { injectionFor } from '#trigger/commands/injection'
+import { injectionFor } from '#project/injection'
 import { renderInjection } from '#trigger/inject'
 import type { ServedProject } from './served-project.ts'
 import {
@@ -182,8 +182,15 @@ export function untrustedNote(name: string): string {
 
 const wholeText = 'arguments'
 
-/** The skills that a user may start, as a client lists them. */
-export async function listPrompts(project: ServedProject) {
+/** A skill that a user starts as a prompt of the client. */
+export interface OfferedPrompt {
+  name: string
+  description: string
+  arguments: { name: string; description?: string; required: boolean }[]
+}
+
+/** Returns the skills that a user may start, as a client lists them. */
+export async function listPrompts(project: ServedProject): Promise<OfferedPrompt[]> {
   const skills = await project.skills().list()
   return skills
     .filter(({ fields }) => fields.userInvocable)

@@ -8,6 +8,7 @@ import { currentTrust } from '#library/discover'
 import { listSkillFiles } from '#library/skill-files'
 import type { SkillInfo } from '#library/model'
 import { isObject, sha256, type JsonValue } from '#core/json'
+import type { SkillFile } from '#skill/model'
 import { readFrontmatter } from '#skill/parse'
 import { yamlToJson } from '#skill/read-yaml'
 import type { ServedProject } from './served-project.ts'
@@ -95,7 +96,11 @@ const mostBytes = 16 * 1024 * 1024
 /** The last segment of a skill's path is its name, which the format's own rules bind. */
 const servedName = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 
-type ServedSkill = NonNullable<ReturnType<typeof served>>
+/** A skill that a host may load by itself, with its files. */
+interface ServedSkill {
+  info: SkillInfo
+  files: readonly SkillFile[]
+}
 
 /**
  * The skills that are handed to a host as its own to load: a host decides by itself whether a model
@@ -136,7 +141,7 @@ function bytesOf({ directory }: SkillInfo, path: string): Buffer | undefined {
   return reading.ok ? reading.bytes : undefined
 }
 
-function served(info: SkillInfo, { discovery }: ServedProject) {
+function served(info: SkillInfo, { discovery }: ServedProject): ServedSkill | undefined {
   if (info.trustLevel !== 'trusted' || info.fields.disableModelInvocation) return undefined
   if (!servedName.test(info.name) || info.directory === '') return undefined
   if (currentTrust(info, discovery).level !== 'trusted') return undefined

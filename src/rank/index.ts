@@ -1,16 +1,16 @@
 import { addTo, plainWords, sentencesOf, stemOf, termsOf, wordsOf } from './words.ts'
 
-/** Something that a sentence may mean: fields of text, and sentences that are known to mean it. */
+/** A possible meaning of a sentence: fields of text, and example sentences that mean it. */
 export interface RankDocument {
   id: string
-  /** The words of its name; a sentence that says them probably means it. */
+  /** The words of its name; a sentence with these words probably means the document. */
   name: string
   fields: readonly RankField[]
   examples?: readonly RankExample[] | undefined
 }
 
 export interface RankField {
-  /** What the field is called in an explanation. */
+  /** The field's name in an explanation. */
   kind: string
   text: string
   weight: number
@@ -18,13 +18,11 @@ export interface RankField {
 
 export interface RankExample {
   text: string
-  /** 0 to 1: how much it counts. Default 1. */
-  weight?: number | undefined
   /** The sentence does not mean the document. */
   wrong?: boolean | undefined
 }
 
-/** All that ranking looks up. It can be stored, and then only the words of a sentence are read. */
+/** The data that ranking looks up. A stored index is read only for the words of a sentence. */
 export interface RankIndex {
   catalogue: Catalogue
   term(term: string): IndexedTerm | undefined
@@ -36,64 +34,73 @@ export interface Catalogue {
   ids: readonly string[]
   kinds: readonly string[]
   counted: number
-  /** The sentences and examples that likeness is counted over. */
+  /** The number of sentences and examples for likeness. */
   compared: number
-  /** The part of the documents that have examples enough, 0 to 1. */
+  /** The share of documents with enough examples, 0 to 1. */
   taught: number
 }
 
-/** Lists of numbers, because there are very many: `AT` is the place of a document. */
+/** Flat lists of numbers, because an index has very many: `AT` is the position of a document. */
 export interface IndexedTerm {
-  /** The counted texts that have it. */
+  /** The number of counted texts with the term. */
   held: number
-  /** `AT, its weight before saturation, the kind of field that has it most`. */
+  /** `AT, the term's weight before saturation, the kind of the field with its highest weight`. */
   postings: number[]
-  /** The compared sentences and examples that have it. */
+  /** The number of compared sentences and examples with the term. */
   holders: number
-  /** `AT, its part in the centre of all that means the document`. */
+  /** `AT, the term's part in the centre of the document's sentences and examples`. */
   centre: number[]
-  /** `AT, number of the example, its part`; negative where the example does not mean the document. */
+  /** `AT, number of the example, the term's part`; negative for an example that is wrong for the document. */
   examples: number[]
 }
 
-export type IndexParts = ReturnType<typeof indexDocuments>
+/** An index in memory, in the parts that are stored. */
+export interface IndexParts {
+  catalogue: Catalogue
+  terms: ReadonlyMap<string, IndexedTerm>
+  /** Terms that are single words, by their first letter. */
+  words: ReadonlyMap<string, readonly string[]>
+  examples: readonly string[]
+}
 
-/** How soon a long field dilutes its words (BM25's b). */
+/** How much a long field dilutes its words (BM25's b). */
 const dilution = 0.5
 const pairInLikeness = 0.4
-/** How much the document's own sentences count in its centre, against one example. */
-const ownInCentre = 2
-/** Fields from this weight on say what the document is for. */
-const tellingWeight = 1
+/** The weight of the document's sentences in its centre, relative to one example. */
+const sentencesInCentre = 2
+/** Fields with at least this weight describe the purpose of the document. */
+const purposeWeight = 1
 const enoughExamples = 4
-/** Up to so many documents the rarity of a word is counted over their sentences. */
+/** Up to this number of documents, the rarity of a word is counted over their sentences. */
 const smallCatalogue = 100
 
-/** Counts the words of documents; of several with one id the first counts. */
-export function indexDocuments(given: readonly RankDocument[]) {
-  const byId = new Map(given.toReversed().map((document) => [document.id, document]))
+/** Indexes the words of documents. If several have the same ID, the first counts. */
+export function indexDocuments(allDocuments: readonly RankDocument[]): IndexParts {
+  const byId = new Map(allDocuments.toReversed().map((document) => [document.id, document]))
   const documents = withMentions([...byId.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1)))
   const texts = documents.map(({ fields }) => fields.map(({ text }) => text).join('\n'))
   const kinds = [...new Set(documents.flatMap(({ fields }) => fields.map(({ kind }) => kind)))]
   const terms = new Map<string, IndexedTerm>()
   const entry = (term: string): IndexedTerm => {
-    const made = terms.get(term) ?? { held: 0, postings: [], holders: 0, centre: [], examples: [] }
-    terms.set(term, made)
-    return made
+    const value = terms.get(term) ?? { held: 0, postings: [], holders: 0, centre: [], examples: [] }
+    terms.set(term, value)
+    return value
   }
   addPostings(documents, kinds, entry)
   const words = Map.groupBy(
     [...terms.keys()].filter((term) => !term.includes(' ')),
     (word) => word.charAt(0),
   )
-  // In a small catalogue documents are too few to count.
+  // A small catalogue has too few documents, so their sentences are counted.
   const counted = documents.length > smallCatalogue ? texts : texts.flatMap(sentencesOf)
   for (const text of counted) {
     for (const term of new Set(termsOf(wordsOf(text).map(({ stem }) => stem)))) entry(term).held++
   }
-  const examples = documents.flatMap(({ examples: own = [] }) => own.map(({ text }) => text))
+  const examples = documents.flatMap((document) => document.examples?.map(({ text }) => text) ?? [])
   const compared = examples.length > 0 ? addLikeness(documents, entry) : 0
-  const parts = documents.map(({ examples: own = [] }) => Math.min(1, own.length / enoughExamples))
+  const parts = documents.map((document) => {
+    return Math.min(1, (document.examples?.length ?? 0) / enoughExamples)
+  })
   const catalogue = {
     ids: documents.map(({ id }) => id),
     kinds,
@@ -106,13 +113,13 @@ export function indexDocuments(given: readonly RankDocument[]) {
 
 type Entry = (term: string) => IndexedTerm
 
-/** Credits what a sentence says of another document, `for charts see make-chart`, to that one. */
+/** Moves a sentence about another document, `for charts see make-chart`, to that document. */
 function withMentions(documents: readonly RankDocument[]): readonly RankDocument[] {
   const names = new Set(documents.map(({ name }) => name).filter((name) => /\w[-_]\w/.test(name)))
   const mentions = new Map<string, RankField[]>()
-  const isOwn = (sentence: string, own: string, field: RankField): boolean => {
+  const isAboutItself = (sentence: string, document: string, field: RankField): boolean => {
     const others = [...sentence.matchAll(namePattern)].filter(
-      ([name]) => name !== own && names.has(name),
+      ([name]) => name !== document && names.has(name),
     )
     let start = 0
     for (const [at, { 0: name, index }] of others.entries()) {
@@ -122,20 +129,23 @@ function withMentions(documents: readonly RankDocument[]): readonly RankDocument
     }
     return others.length === 0
   }
-  const own = documents.map(({ name, fields }) =>
+  const fieldsOf = documents.map(({ name, fields }) =>
     fields.map((field) => {
-      const kept = sentencesOf(field.text).filter((sentence) => isOwn(sentence, name, field))
-      return { ...field, text: kept.join('\n') }
+      const sentences = sentencesOf(field.text).filter((text) => isAboutItself(text, name, field))
+      return { ...field, text: sentences.join('\n') }
     }),
   )
   return documents.map((document, at) => {
-    return { ...document, fields: [...(own[at] ?? []), ...(mentions.get(document.name) ?? [])] }
+    return {
+      ...document,
+      fields: [...(fieldsOf[at] ?? []), ...(mentions.get(document.name) ?? [])],
+    }
   })
 }
 
 const namePattern = /[A-Za-z0-9]{1,60}(?:[-_][A-Za-z0-9]{1,60}){1,12}/g
 
-/** BM25F: a term's occurrences in all fields of a document, by the fields' weights and lengths. */
+/** Adds the weights of BM25F: a term's occurrences in all fields, by the fields' weights and lengths. */
 function addPostings(documents: readonly RankDocument[], kinds: readonly string[], entry: Entry) {
   const counted = documents.map(({ fields }) =>
     fields.map((field) => {
@@ -149,44 +159,50 @@ function addPostings(documents: readonly RankDocument[], kinds: readonly string[
     return fields.reduce((sum, { length }) => sum + length, 0) / Math.max(1, fields.length)
   })
   for (const [at, fields] of counted.entries()) {
-    const found = new Map<string, { weight: number; kind: number; most: number }>()
+    const totals = new Map<string, { weight: number; kind: number; most: number }>()
     for (const { kind: name, weight, terms, length } of fields) {
       const kind = kinds.indexOf(name)
       const longer = 1 + dilution * (length / (averages[kind] || 1) - 1)
       for (const [term, { length: times }] of terms) {
         const value = (weight * times) / longer
-        const known = found.get(term) ?? { weight: 0, kind, most: 0 }
-        const top = value > known.most ? { kind, most: value } : {}
-        found.set(term, { ...known, ...top, weight: known.weight + value })
+        const total = totals.get(term) ?? { weight: 0, kind, most: 0 }
+        const top = value > total.most ? { kind, most: value } : {}
+        totals.set(term, { ...total, ...top, weight: total.weight + value })
       }
     }
-    for (const [term, { weight, kind }] of found) entry(term).postings.push(at, weight, kind)
+    for (const [term, { weight, kind }] of totals) entry(term).postings.push(at, weight, kind)
   }
 }
 
-/** The parts of terms in examples and in the centres of documents, which their own sentences begin. */
+/**
+ * Adds the parts of terms in examples and in the centres of documents. A centre starts with the document's
+ * sentences.
+ */
 function addLikeness(documents: readonly RankDocument[], entry: Entry): number {
-  const read = documents.map(({ fields, examples = [] }) => {
-    const telling = fields.filter(({ weight }) => weight >= tellingWeight)
-    const own = telling.flatMap(({ text }) => sentencesOf(text)).map(allTerms)
-    const given = examples.map((example) => ({ ...example, terms: allTerms(example.text) }))
-    return { own, given }
+  const texts = documents.map(({ fields, examples: all = [] }) => {
+    const purposes = fields.filter(({ weight }) => weight >= purposeWeight)
+    const sentences = purposes.flatMap(({ text }) => sentencesOf(text)).map(allTerms)
+    const examples = all.map((example) => ({ ...example, terms: allTerms(example.text) }))
+    return { sentences, examples }
   })
-  const compared = read.flatMap(({ own, given }) => [...own, ...given.map(({ terms }) => terms)])
+  const compared = texts.flatMap(({ sentences, examples }) => [
+    ...sentences,
+    ...examples.map(({ terms }) => terms),
+  ])
   for (const terms of compared) for (const term of terms) entry(term).holders++
-  const vectorOf = (given: ReadonlySet<string>): [string, number][] =>
-    vector(given, compared.length, (term) => entry(term).holders)
+  const vectorOf = (terms: ReadonlySet<string>): [string, number][] =>
+    vector(terms, compared.length, (term) => entry(term).holders)
   let number = 0
-  for (const [at, { own, given }] of read.entries()) {
+  for (const [at, { sentences, examples }] of texts.entries()) {
     const sum = new Map<string, number>()
-    const add = ([term, value]: [string, number], weight: number): unknown =>
-      sum.set(term, (sum.get(term) ?? 0) + value * weight)
-    for (const part of own.flatMap(vectorOf)) add(part, 1)
-    for (const [term, value] of unit([...sum])) sum.set(term, ownInCentre * value)
-    for (const { terms, weight = 1, wrong = false } of given) {
+    const add = ([term, value]: [string, number]): unknown =>
+      sum.set(term, (sum.get(term) ?? 0) + value)
+    for (const part of sentences.flatMap(vectorOf)) add(part)
+    for (const [term, value] of unit([...sum])) sum.set(term, sentencesInCentre * value)
+    for (const { terms, wrong = false } of examples) {
       for (const part of vectorOf(terms)) {
-        entry(part[0]).examples.push(at, number, (wrong ? -1 : 1) * part[1] * weight)
-        if (!wrong) add(part, weight)
+        entry(part[0]).examples.push(at, number, (wrong ? -1 : 1) * part[1])
+        if (!wrong) add(part)
       }
       number++
     }
@@ -195,23 +211,23 @@ function addLikeness(documents: readonly RankDocument[], entry: Entry): number {
   return compared.length
 }
 
-/** What terms weigh in likeness, as a vector of length 1; `all`: how many texts are compared. */
+/** Returns the weights of terms in likeness as a unit vector; `all`: the number of compared texts. */
 export function vector(
   terms: ReadonlySet<string>,
   all: number,
   holdersOf: (term: string) => number | undefined,
 ): [string, number][] {
-  const weighed = Array.from(terms, (term): [string, number] => {
+  const weights = Array.from(terms, (term): [string, number] => {
     const holders = holdersOf(term) ?? 0
-    // Where much is compared, a common word says little, and the list of who has it is long.
+    // Among many texts, a common word says little, and its list of texts is long.
     const isCommon = all > 1000 && holders > all / 20
     const rarity = isCommon ? 0 : Math.log(1 + all / (holders + 0.5))
     return [term, term.includes(' ') ? pairInLikeness * rarity : rarity]
   })
-  return unit(weighed.filter(([, weight]) => weight > 0))
+  return unit(weights.filter(([, weight]) => weight > 0))
 }
 
-/** Stems, grammar included, and the pairs of neighbours. */
+/** Returns the stems of all words, including grammar, and the pairs of neighbours. */
 export function allTerms(text: string): Set<string> {
   return new Set(termsOf(plainWords(text).map(stemOf)))
 }

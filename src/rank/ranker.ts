@@ -4,50 +4,47 @@ import { addTo, properNames, type Word, wordsOf } from './words.ts'
 
 export interface Ranked {
   id: string
-  /** 1 is one word that no other document has. */
+  /** 1 is the score of one word that no other document has. */
   score: number
   /** Parts of the score, greatest first; they add up to it. */
   parts: readonly RankPart[]
 }
 
 export interface RankPart {
-  /** The field that has the words, `example`, `wrong example`, `likeness` or `meaning`. */
+  /** The field with the words, or `example`, `wrong example` or `likeness`. */
   kind: string
   text: string
   score: number
 }
 
 export interface Ranking {
-  /** Best first; equal ones in the order of their ids. */
+  /** Best first; equal scores in the order of their IDs. */
   ranked: readonly Ranked[]
-  /** The probability that the first is meant, 0 to 1. */
+  /** The probability that the first document is meant, 0 to 1. */
   probability: number
-  /** The words that were compared, with their weight: 1 is a word that one document has. */
+  /** The compared words with their weight: 1 is a word that only one document has. */
   words: readonly { word: string; weight: number }[]
-  /** Proper names in the sentence that the first lacks: it may be about something else. */
+  /** Proper names in the sentence that the first document lacks: it may be about something else. */
   missing: readonly string[]
 }
 
-export type Ranker = (sentence: string, meaning?: ReadonlyMap<string, number>) => Ranking
+export type Ranker = (sentence: string) => Ranking
 
-/** Chosen by cross-validation on MetaTool and on prompts for 25 skills; all lie on plateaus. */
+/** Chosen by cross-validation on MetaTool and on prompts for 25 skills; small changes make no difference. */
 const weights = {
   /** How soon another occurrence of a word stops counting (BM25's k1). */
   saturation: 2,
-  /** Two words that follow each other as they do in a document. */
+  /** Two neighbouring words that are neighbours in a document too. */
   pair: 0.6,
-  /** A word that no document has, for one that it begins or that is spelled alike. */
+  /** A similar word in place of one that no document has: the same beginning or a similar spelling. */
   similar: 0.4,
-  /** Likeness to the centre of all that means a document, where every document has examples. */
+  /** Likeness to the centre of a document's sentences and examples, if every document has examples. */
   centre: 8,
   /** Likeness to its nearest examples. */
   nearest: 8,
   neighbours: 3,
   wrong: 0.8,
 } as const
-
-/** From this probability on the words decide without the meaning. */
-export const sureOfWords = 0.8
 
 export function prepareRanker(documents: readonly RankDocument[]): Ranker {
   const { catalogue, terms, words, examples } = indexDocuments(documents)
@@ -61,27 +58,15 @@ export function prepareRanker(documents: readonly RankDocument[]): Ranker {
 
 export function rankerOf(index: RankIndex): Ranker {
   const rarest = Math.max(rarityOf(1, index), 0.1)
-  return (sentence, meaning) => {
+  return (sentence) => {
     const query = readQuery(sentence, index)
-    const found = wordParts(query, index)
-    addLikeness(found, likenessOf(sentence, index), query.reach)
-    const ranking = () => {
-      const ranked = inOrder(found, index, rarest)
-      return { ranked, ...sureness(ranked, query, index, rarest) }
-    }
-    let best = ranking()
-    if (meaning && best.probability < sureOfWords) {
-      const reach = Math.max(query.reach, rarest)
-      for (const [at, id] of index.catalogue.ids.entries()) {
-        const likely = Math.max(0, meaning.get(id) ?? 0)
-        addTo(found, at, { kind: 'meaning', text: likely.toFixed(2), score: likely * reach })
-      }
-      best = ranking()
-    }
+    const parts = wordParts(query, index)
+    addLikeness(parts, likenessOf(sentence, index), query.reach)
+    const ranked = inOrder(parts, index, rarest)
     const words = query.words.map(({ text, score }) => {
       return { word: text, weight: rounded(score / rarest) }
     })
-    return { ...best, words }
+    return { ranked, ...confidenceIn(ranked, query, index, rarest), words }
   }
 }
 
@@ -91,7 +76,7 @@ function rarityOf(held: number, { catalogue: { counted } }: RankIndex): number {
 
 interface QueryTerm {
   term: string
-  /** What of the sentence it is. */
+  /** The term's words in the sentence. */
   text: string
   score: number
 }
@@ -99,18 +84,18 @@ interface QueryTerm {
 interface Query {
   words: readonly QueryTerm[]
   pairs: readonly QueryTerm[]
-  /** What all of its words are worth together. */
+  /** The total score of its words. */
   reach: number
   sentence: string
 }
 
 function readQuery(sentence: string, index: RankIndex): Query {
-  const read = wordsOf(sentence)
+  const all = wordsOf(sentence)
   const words = new Map<string, QueryTerm>()
   const pairs = new Map<string, QueryTerm>()
-  for (const [at, { text, stem }] of read.entries()) {
+  for (const [at, { text, stem }] of all.entries()) {
     if (!words.has(stem)) words.set(stem, queryWord(text, stem, index))
-    const next = read[at + 1]
+    const next = all[at + 1]
     const term = `${stem} ${next?.stem ?? ''}`
     if (!next || !hasPostings(index, term)) continue
     const score = weights.pair * rarityIn(index, term)
@@ -139,7 +124,7 @@ function queryWord(text: string, stem: string, index: RankIndex): QueryTerm {
   return { term, text: `${text} (${term})`, score: weights.similar * rarityIn(index, term) }
 }
 
-/** The word of the documents that was probably meant: one that continues it, or a misspelling. */
+/** Returns the documents' word that is probably meant: one with the same beginning or a similar spelling. */
 function similarWord(word: string, { wordsBy }: RankIndex): string | undefined {
   if (!/^[a-z]{4,}$/.test(word)) return undefined
   const most = word.length >= 8 ? 2 : 1
@@ -160,7 +145,7 @@ function likenessOf(sentence: string, index: RankIndex): ReadonlyMap<number, Lik
   const query = vector(allTerms(sentence), compared, (term) => index.term(term)?.holders)
   const centres = new Map<number, number>()
   const values = new Map<number, Map<number, number>>()
-  // Grammar alone makes nothing alike.
+  // Grammar alone is no likeness.
   const stems = new Set(wordsOf(sentence).map(({ stem }) => stem))
   const touched = new Set<number>()
   for (const [term, value] of query) {
@@ -170,8 +155,8 @@ function likenessOf(sentence: string, index: RankIndex): ReadonlyMap<number, Lik
       if (stems.has(term)) touched.add(at)
     }
     for (const [at, number, part] of tuples(examples, 3)) {
-      const own = values.get(at) ?? new Map<number, number>()
-      values.set(at, own.set(number, (own.get(number) ?? 0) + value * part))
+      const sums = values.get(at) ?? new Map<number, number>()
+      values.set(at, sums.set(number, (sums.get(number) ?? 0) + value * part))
     }
   }
   return new Map(
@@ -189,34 +174,35 @@ function likenessOf(sentence: string, index: RankIndex): ReadonlyMap<number, Lik
   )
 }
 
-type Found = Map<number, RankPart[]>
+/** The parts of the score by the position of the document. */
+type Parts = Map<number, RankPart[]>
 
-function wordParts({ words, pairs }: Query, { catalogue, term: look }: RankIndex): Found {
-  const found: Found = new Map()
+function wordParts({ words, pairs }: Query, { catalogue, term: look }: RankIndex): Parts {
+  const parts: Parts = new Map()
   for (const { term, text, score } of [...words, ...pairs]) {
-    for (const [at, own, place] of tuples(look(term)?.postings, 3)) {
+    for (const [at, weight, place] of tuples(look(term)?.postings, 3)) {
       const kind = catalogue.kinds[place] ?? ''
-      const share = (own * (weights.saturation + 1)) / (own + weights.saturation)
-      addTo(found, at, { kind, text, score: score * share })
+      const share = (weight * (weights.saturation + 1)) / (weight + weights.saturation)
+      addTo(parts, at, { kind, text, score: score * share })
     }
   }
-  return found
+  return parts
 }
 
-function addLikeness(found: Found, likeness: ReadonlyMap<number, Likeness>, reach: number): void {
+function addLikeness(parts: Parts, likeness: ReadonlyMap<number, Likeness>, reach: number): void {
   for (const [at, { score, wrong, example }] of likeness) {
     if (score > 0) {
       const kind = example === '' ? 'likeness' : 'example'
       const text = example || 'its own sentences'
-      addTo(found, at, { kind, text, score: score * Math.max(reach, 0.01) })
+      addTo(parts, at, { kind, text, score: score * Math.max(reach, 0.01) })
     }
-    const sum = sumOf(found.get(at) ?? [])
-    if (wrong > 0) addTo(found, at, { kind: 'wrong example', text: example, score: -sum * wrong })
+    const sum = sumOf(parts.get(at) ?? [])
+    if (wrong > 0) addTo(parts, at, { kind: 'wrong example', text: example, score: -sum * wrong })
   }
 }
 
-function inOrder(found: Found, { catalogue: { ids } }: RankIndex, rarest: number): Ranked[] {
-  return [...found]
+function inOrder(byDocument: Parts, { catalogue: { ids } }: RankIndex, rarest: number): Ranked[] {
+  return [...byDocument]
     .toSorted(([a], [b]) => a - b)
     .flatMap(([at, all]) => {
       const id = ids[at]
@@ -230,10 +216,11 @@ function inOrder(found: Found, { catalogue: { ids } }: RankIndex, rarest: number
 }
 
 /**
- * The probability that the first is meant, and the proper names that it lacks: a logistic regression,
- * fitted by cross-validation on prompts for 25 skills, on parts of them, and on MetaTool.
+ * Returns the probability that the first document is meant, and the proper names that it lacks: a
+ * logistic regression, fitted by cross-validation on prompts for 25 skills, on parts of them, and on
+ * MetaTool.
  */
-function sureness(
+function confidenceIn(
   [first, ...others]: readonly Ranked[],
   { words, reach, sentence }: Query,
   index: RankIndex,
@@ -261,8 +248,8 @@ function sureness(
     0.8 * Math.log(1 + others.filter(({ score }) => score > 0.8 * first.score).length) -
     Math.log(1 + missing.length)
   const example = first.parts.find(({ kind }) => kind === 'example')?.text ?? ''
-  const own = new Set(wordsOf(example).map(({ stem }) => stem))
-  const isSame = own.size === words.length && words.every(({ term }) => own.has(term))
+  const stems = new Set(wordsOf(example).map(({ stem }) => stem))
+  const isSame = stems.size === words.length && words.every(({ term }) => stems.has(term))
   return { probability: isSame ? 1 : rounded(1 / (1 + Math.exp(-sum))), missing }
 }
 

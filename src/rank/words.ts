@@ -1,6 +1,6 @@
 import { stemmer } from 'stemmer'
 
-/** Longer texts are cut here: nobody types more into one request. */
+/** Longer texts are cut: no user types more into one request. */
 const longestText = 100_000
 
 export interface Word {
@@ -15,7 +15,7 @@ export function wordsOf(text: string): Word[] {
   )
 }
 
-/** Returns every word of a text in lower case, grammar included. */
+/** Returns every word of a text in lower case, including grammar. */
 export function plainWords(text: string): string[] {
   const spaced = text
     .slice(0, longestText)
@@ -27,7 +27,7 @@ export function plainWords(text: string): string[] {
   return spaced.match(wordPattern) ?? []
 }
 
-/** Returns words inside of sentences that begin with a capital: names of products and people. */
+/** Returns capitalised words inside sentences: names of products and people. */
 export function properNames(text: string): string[] {
   return [...new Set(text.slice(0, longestText).match(namePattern))]
 }
@@ -39,8 +39,8 @@ const wordPattern =
 const stems = new Map<string, string>()
 
 export function stemOf(word: string): string {
-  const known = stems.get(word)
-  if (known !== undefined) return known
+  const cached = stems.get(word)
+  if (cached !== undefined) return cached
   if (stems.size > 50_000) stems.clear()
   const stem = /^[a-z]{3,}$/.test(word) ? stemmer(word) : word
   stems.set(word, stem)
@@ -65,7 +65,7 @@ export function sentencesOf(text: string): string[] {
     .filter((sentence) => /[\p{L}\p{N}]/u.test(sentence))
 }
 
-/** Grammar and the manners of asking, compared before stemming. */
+/** Grammar and polite phrases, compared before stemming. */
 export const stopWords: ReadonlySet<string> = new Set(
   [
     'a an the this that these those it its itself there here',

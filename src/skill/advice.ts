@@ -1,6 +1,7 @@
 import { posix } from 'node:path'
 import { byText } from '#core/errors'
 import { estimateTokens } from '#core/text'
+import { doubtfulPositions } from './arguments.ts'
 import type { FieldReader } from './field-values.ts'
 import type { SkillFiles } from './model.ts'
 import { findReferences } from './references.ts'
@@ -11,17 +12,33 @@ interface AdviceInput {
   body: string
   bodyLine: number
   files?: SkillFiles | undefined
+  readFile?: ((path: string) => string | undefined) | undefined
+  arguments?: { names: readonly string[]; hint?: string | undefined } | undefined
 }
 
 const lineLimit = 500
-const tokenLimit = 5000
+export const tokenLimit = 5000
 
 export function adviseOnSkill(reader: FieldReader, input: AdviceInput): void {
   const { text, at } = input.description
   if (text !== undefined) adviseOnDescription(reader, text, at)
   adviseOnLength(reader, input)
   adviseOnReferences(reader, input)
+  adviseOnChains(reader, input)
   adviseOnScripts(reader, input)
+  adviseOnPositions(reader, input)
+}
+
+function adviseOnPositions(reader: FieldReader, input: AdviceInput): void {
+  for (const { placeholder, line } of doubtfulPositions(
+    input.body,
+    input.arguments ?? { names: [] },
+  )) {
+    const at = { line: input.bodyLine + line - 1, column: 1 }
+    const message = `\`${placeholder}\` is replaced when the skill is called with arguments.`
+    const hint = `Write \`\\${placeholder}\` if it is text; if it is a placeholder, declare \`arguments\`.`
+    reader.report('argument-unescaped', at, message, hint)
+  }
 }
 
 function adviseOnLength(reader: FieldReader, input: AdviceInput): void {
@@ -54,6 +71,34 @@ function adviseOnReferences(reader: FieldReader, { body, bodyLine, files }: Advi
       reader.report('reference-deep', at, `${refers}, more than one level deep.`)
     }
   }
+}
+
+/** Documents that a model finds only through another document. */
+function adviseOnChains(
+  reader: FieldReader,
+  { body, bodyLine, files, readFile }: AdviceInput,
+): void {
+  if (!files || !readFile) return
+  const paths = pathsOf(files)
+  const references = findReferences(body).map(({ target, line }) => {
+    return { path: posix.join('.', target), at: { line: bodyLine + line - 1, column: 1 } }
+  })
+  const seen = new Set(['SKILL.md', ...references.map(({ path }) => path)])
+  for (const { path, at } of references) {
+    const text = isDocument(path) && paths.has(path) ? readFile(path) : undefined
+    for (const { target } of findReferences(text ?? '')) {
+      const beside = posix.join(posix.dirname(path), target)
+      const next = [beside, posix.join('.', target)].find((one) => paths.has(one))
+      if (next === undefined || !isDocument(next) || seen.has(next)) continue
+      seen.add(next)
+      const message = `\`${path}\` refers on to \`${next}\`, which the body does not name.`
+      reader.report('reference-chain', at, message, 'Name it in the body, too.')
+    }
+  }
+}
+
+function isDocument(path: string): boolean {
+  return /\.(?:mdx?|markdown|txt)$/i.test(path)
 }
 
 function pathsOf(files: SkillFiles): ReadonlySet<string> {
@@ -110,14 +155,18 @@ function adviseOnDescription(reader: FieldReader, text: string, at: Position | u
 const occasion =
   /\b(?:when(?:ever)?|if|during|before|after|while|trigger(?:s|ed)?|activate[sd]?|invoke[sd]?|whether)\b|\b(?:us(?:e|ed|eful)|need(?:ed)?|helpful|ideal|suitable|designed|intended|appl(?:y|ies)|invoke|covers|should be used)\s+(?:(?:this|it|proactively|skill)\s+)*(?:for|to|with|in|by|as)\b|\b(?:asks?|asked|wants?|needs?|mentions?|requests?|says?)\b|\bin (?:case|response|situations)\b|\bon (?:request|demand)\b/i
 
-/** Fewer than four words that carry meaning do not separate one skill from a hundred others. */
+/** A few words of which fewer than four carry meaning do not separate one skill from a hundred others. */
 function isVague(text: string): boolean {
   // Thai, kana and Han are written without blanks between words.
   if (/[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]/.test(text)) return Array.from(text).length < 12
   const words = text.toLowerCase().split(/[\s"'(),.:;!?/<>`[\]{}]+/)
-  const says = words.filter((word) => /[a-z0-9\u00c0-\uffff]/.test(word) && !emptyWords.has(word))
-  return says.length < 4
+  const written = words.filter((word) => /[a-z0-9\u00c0-\uffff]/.test(word))
+  const says = written.filter((word) => !emptyWords.has(word))
+  return says.length < 4 && written.length < shortDescription
 }
+
+/** In words. The specification gives a description of twelve words as a minimal example. */
+const shortDescription = 10
 
 const emptyWords = new Set(
   'a an and any are as at by can do does for from helps help helper in is it its of on or skill that the this thing things to tool use used useful various with work working works stuff your'.split(

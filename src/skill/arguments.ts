@@ -1,54 +1,120 @@
+import { variablePattern, variableValue, type VariableValues } from './variables.ts'
+
 interface SubstitutionInput {
   argumentText: string
   argumentNames: readonly string[]
+  /** What the variables of clients stand for; default none. */
+  variables?: VariableValues | undefined
+}
+
+export interface Substitution {
+  text: string
+  /** Whether the arguments have their place in the text: all of them, or the first ones in order. */
+  used: boolean
+  /** Arguments that no placeholder stands for. */
+  unplaced: readonly string[]
+  /** Placeholders that became empty, because there is no such argument. */
+  emptied: readonly string[]
+  /** Variables that were left as they are, because their value is not known. */
+  unknown: readonly string[]
 }
 
 /**
- * Puts arguments into the body of a skill, in one pass: text from an argument is never scanned.
+ * Puts arguments and the variables of clients into the body of a skill, in one pass: an inserted
+ * text is never scanned.
  *
  * `$ARGUMENTS` is the whole text; `$ARGUMENTS[N]` and `$N` (one or two digits) count from 0; `$name`
  * is a declared argument; a missing one is empty. A backslash before a placeholder makes it plain
- * text and disappears; a doubled backslash does not. `$HOME`, `$5.00`, `$100` and `$10k` are no
+ * text and disappears; a doubled backslash does not. `$HOME`, `$5.00`, `$100` and `$10k` are not
  * placeholders. A skill that declares no arguments, has no `$ARGUMENTS` and was given none keeps its
  * `$1` as it stands.
  *
  * @example substituteArguments('Fix $0.', { argumentText: '"a b" c', argumentNames: [] }).text
  * // 'Fix a b.'
- * @returns `used`: whether the body had a placeholder.
  */
 export function substituteArguments(
   body: string,
-  { argumentText: given, argumentNames: names }: SubstitutionInput,
-): { text: string; used: boolean } {
-  const values = splitArguments(given)
+  { argumentText, argumentNames, variables = {} }: SubstitutionInput,
+): Substitution {
+  const values = splitArguments(argumentText)
   const declared = new Set(
-    names.filter((name) => argumentNamePattern.test(name) && name !== reservedArgumentName),
+    argumentNames.filter((name) => argumentNamePattern.test(name) && name !== reservedArgumentName),
   )
-  const positionsCount = names.length > 0 || given.trim() !== '' || allArguments.test(body)
-  let used = false
-  const text = body.replace(placeholders, (written: string, ...groups: unknown[]) => {
-    const start = written.indexOf('$')
-    const slashes = written.slice(0, start)
-    const [, index, position, word] = groups
+  const positionsCount =
+    argumentNames.length > 0 || argumentText.trim() !== '' || allArguments.test(body)
+  const placed = new Set<number>()
+  const emptied = new Set<string>()
+  const unknown = new Set<string>()
+  let isWhole = false
+  const argumentAt = (index: number, placeholder: string): string => {
+    const value = values[index]
+    if (value === undefined) emptied.add(placeholder)
+    else placed.add(index)
+    return value ?? ''
+  }
+  const text = body.replace(placeholders, (match: string, ...groups: unknown[]) => {
+    const start = match.search(/[${]/)
+    const slashes = match.slice(0, start)
+    const written = match.slice(start)
+    const [, index, position, word, variable] = groups
+    if (typeof variable === 'string') {
+      if (slashes.length % 2 === 1) return match.slice(1)
+      const value = variableValue(variable, variables)
+      if (value === undefined) unknown.add(variable)
+      return slashes + (value ?? variable)
+    }
     const name = typeof word === 'string' ? longestName(word, declared) : undefined
-    if (typeof word === 'string' && name === undefined) return written
-    if (slashes.length % 2 === 1) return written.slice(1)
-    if (typeof position === 'string' && !positionsCount) return written
-    used = true
+    if (typeof word === 'string' && name === undefined) return match
+    if (slashes.length % 2 === 1) return match.slice(1)
+    if (typeof position === 'string' && !positionsCount) return match
     if (name !== undefined) {
-      return slashes + (values[names.indexOf(name)] ?? '') + written.slice(start + 1 + name.length)
+      const value = argumentAt(argumentNames.indexOf(name), `$${name}`)
+      return slashes + value + written.slice(1 + name.length)
     }
     const wanted = index ?? position
-    return slashes + (typeof wanted === 'string' ? (values[Number(wanted)] ?? '') : given)
+    if (typeof wanted === 'string') return slashes + argumentAt(Number(wanted), written)
+    isWhole = true
+    return slashes + argumentText
   })
-  return { text, used }
+  const unplaced = isWhole ? [] : values.filter((_, index) => !placed.has(index))
+  const isInOrder = placed.size > 0 && Math.max(...placed) < placed.size
+  const used = isWhole || isInOrder
+  return { text, used, unplaced, emptied: [...emptied], unknown: [...unknown] }
 }
 
 /** {@link substituteArguments}, and the arguments after the body where it has no place for them. */
-export function applyArguments(body: string, input: SubstitutionInput): string {
-  const { text, used } = substituteArguments(body, input)
-  if (used || input.argumentText.trim() === '') return text
-  return `${text.trimEnd()}\n\nARGUMENTS: ${input.argumentText}`
+export function applyArguments(body: string, input: SubstitutionInput): Substitution {
+  const substitution = substituteArguments(body, input)
+  if (substitution.used || input.argumentText.trim() === '') return substitution
+  const text = `${substitution.text.trimEnd()}\n\nARGUMENTS: ${input.argumentText}`
+  return { ...substitution, text, unplaced: [] }
+}
+
+/**
+ * The positions in a body that are hardly meant as placeholders: `$1` of awk, `$5` of a price. A skill
+ * that takes arguments declares them, names the hint `argument-hint`, or has `$ARGUMENTS` beside
+ * positions that begin with `$0`.
+ */
+export function doubtfulPositions(
+  body: string,
+  { names, hint = '' }: { names: readonly string[]; hint?: string | undefined },
+): { placeholder: string; line: number }[] {
+  const positions = [...body.matchAll(placeholders)].flatMap((match) => {
+    const [written, slashes = '', , position] = match
+    if (position === undefined || slashes.length % 2 === 1) return []
+    const line = body.slice(0, match.index).split('\n').length
+    return [{ placeholder: written.slice(slashes.length), position: Number(position), line }]
+  })
+  const hinted = hint.split(/\s+/).filter((word) => word !== '').length
+  let declared = Math.max(names.length, hinted)
+  if (declared === 0 && allArguments.test(body)) {
+    while (positions.some(({ position }) => position === declared)) declared++
+  }
+  const doubtful = positions.filter(({ position }) => position >= declared)
+  const first = new Map(doubtful.toReversed().map((one) => [one.placeholder, one]))
+  return [...first.values()]
+    .toSorted((a, b) => a.line - b.line || a.position - b.position)
+    .map(({ placeholder, line }) => ({ placeholder, line }))
 }
 
 /**
@@ -95,9 +161,13 @@ export function argumentText(words: readonly string[]): string {
   return words.length === 1 && only !== undefined ? only : words.map(quoteArgument).join(' ')
 }
 
-/** Groups: backslashes, N of `$ARGUMENTS[N]`, N of `$N`, a word that may begin with a name. */
-const placeholders =
-  /(?<!\\)(\\*)\$(?:ARGUMENTS(?:\[(\d+)\]|(?![A-Za-z0-9_]))|(\d{1,2})(?![A-Za-z0-9_]|[.,]\d)|([A-Za-z_][A-Za-z0-9_-]*))/g
+/**
+ * Groups: backslashes, N of `$ARGUMENTS[N]`, N of `$N`, a word that may begin with a name, a variable.
+ */
+const placeholders = new RegExp(
+  String.raw`(?<!\\)(\\*)(?:\$(?:ARGUMENTS(?:\[(\d+)\]|(?![A-Za-z0-9_]))|(\d{1,2})(?![A-Za-z0-9_]|[.,]\d)|([A-Za-z_][A-Za-z0-9_-]*))|(${variablePattern.source}))`,
+  'g',
+)
 
 /** The longest declared name that the word is, or begins with up to a hyphen: `$a-b` may be `$a`. */
 function longestName(word: string, declared: ReadonlySet<string>): string | undefined {

@@ -1,3 +1,13 @@
+import {
+  checkArgument,
+  checkOptions,
+  listOf,
+  oneOf,
+  type OptionOwner,
+  required,
+  rule,
+} from '#core/api-options'
+import { isObject } from '#core/json'
 import { withoutLastWord } from '#core/text'
 
 export interface CatalogEntry {
@@ -10,6 +20,11 @@ interface CatalogOptions {
   format: 'xml' | 'markdown' | 'json'
   /** The estimated tokens the whole text may have; absent means no limit. */
   tokenBudget?: number | undefined
+}
+
+const catalogOptions: OptionOwner<CatalogOptions> = {
+  of: 'renderCatalog',
+  rules: { format: required(oneOf('xml', 'markdown', 'json')), tokenBudget: rule.amount },
 }
 
 interface Catalog {
@@ -28,12 +43,14 @@ type FoundSkill = Omit<CatalogEntry, 'location'> & { path: string }
 /**
  * The skills that a model can choose from: entries, or what `discover()` and `list()` return. The XML is the one of the reference library: names and
  * descriptions escaped, the location as it is.
- * @throws RangeError if the budget is negative or no number.
+ * @throws {UsageError} for an option that is unknown or of a wrong kind, such as a negative budget.
  */
 export function renderCatalog(
   skills: readonly (CatalogEntry | FoundSkill)[],
-  options: CatalogOptions,
+  given: CatalogOptions,
 ): Catalog {
+  checkArgument(skills, 'The skills of a catalogue', listOf('skills', isObject))
+  const options = checkOptions(given, catalogOptions)
   const entries = skills.map((skill) => {
     const { name, description } = skill
     return { name, description, location: 'path' in skill ? skill.path : skill.location }
@@ -152,9 +169,7 @@ export function wrapSkillContent(content: SkillContent): string {
   return [
     `<skill_content name="${escapeXml(name)}">`,
     disarm(body.trim()),
-    '',
-    `Skill directory: ${disarm(oneLine(directory))}`,
-    'Relative paths in this skill are relative to the skill directory.',
+    ...directoryLines(directory),
     ...resourceLines(content),
     '</skill_content>',
   ].join('\n')
@@ -176,6 +191,16 @@ const entities: Readonly<Record<string, string>> = {
 
 function escapeXml(text: string): string {
   return oneLine(text).replace(/[&<>"']/g, (character) => entities[character] ?? '')
+}
+
+/** A skill that a program made has no directory. */
+function directoryLines(directory: string): string[] {
+  if (directory === '') return []
+  return [
+    '',
+    `Skill directory: ${disarm(oneLine(directory))}`,
+    'Relative paths in this skill are relative to the skill directory.',
+  ]
 }
 
 function resourceLines({ resources, incomplete = false }: SkillContent): string[] {

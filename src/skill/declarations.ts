@@ -1,9 +1,11 @@
 import { type Diagnostic, messageOf } from '#core/errors'
 import { didYouMean } from '#core/text'
+import { isBalanced, parseAllowedTools } from './allowed-tools.ts'
 import { metadataFields, topFields } from './field-table.ts'
 import { describe, FieldReader, isNull, staysInside } from './field-values.ts'
 import type { ChainDeclaration, ChainPolicy, ChainStep } from './model.ts'
 import { isObject, type JsonValue } from '#core/json'
+import { toolProblems } from './step-tools.ts'
 import { type YamlMap, type YamlNode, type YamlScalar, valuesOf, yamlToJson } from './read-yaml.ts'
 
 export const defaultChainPolicy: Readonly<ChainPolicy> = {
@@ -34,6 +36,8 @@ export function policyKey(field: string): string {
 export const besideChain: ReadonlySet<string> = new Set([
   ...Object.keys(defaultChainPolicy).map(policyKey),
   'gates',
+  'guards',
+  'require_verified',
 ])
 
 export function misplacedPolicy(frontmatter: YamlMap, path: string): Diagnostic[] {
@@ -68,7 +72,17 @@ export function readChain(reader: FieldReader, metadata: YamlMap): ChainDeclarat
   const policy = readPolicy(reader, nodes)
   const names = new Set([...steps.map(({ name }) => name), ...stepNames(steps)])
   const gates = readGates(reader, nodes.get('gates'), names)
-  return { steps, policy, gates, line: entry.key.line }
+  checkReworks(reader, entry.value, steps, gates)
+  // A value that cannot be read restricts: the diagnostic is an error, and the chain does not start.
+  const requireVerified = reader.boolean('require_verified', nodes.get('require_verified'))
+  return {
+    steps,
+    policy,
+    gates,
+    ...readGuards(reader, nodes.get('guards')),
+    ...(requireVerified === true ? { requireVerified } : {}),
+    line: entry.key.line,
+  }
 }
 
 const retrying = '`retry_count`, or `retry=N` after a step'
@@ -132,10 +146,32 @@ function readGates(reader: FieldReader, node: YamlNode | undefined, steps: Reado
   return words.map(({ text }) => text)
 }
 
+/** A value that is misspelled restricts too: a user who accepts the chain sees what it guards. */
+function readGuards(reader: FieldReader, node: YamlNode | undefined): { guardsAlways?: true } {
+  if (!node || isNull(node)) return {}
+  reader.choice('guards', node, metadataFields.get('guards')?.choices ?? [])
+  return { guardsAlways: true }
+}
+
+/** `1.10` and `010` are numbers to YAML, and their JSON is `1.1` and `10`. */
+function reportChangedNumbers(reader: FieldReader, node: YamlNode): void {
+  if (node.kind === 'map') {
+    for (const { value } of node.entries) reportChangedNumbers(reader, value)
+  } else if (node.kind === 'list') {
+    for (const item of node.items) reportChangedNumbers(reader, item)
+  } else if (typeof node.value === 'number' && String(node.value) !== node.text) {
+    const message = `\`${node.text}\` in \`hooks\` is read as the number \`${node.value}\`.`
+    reader.report('text-unquoted', node, message, `Quote it if it is text: \`"${node.text}"\`.`)
+  }
+}
+
 /** Hooks as a map, or as the same map in JSON text. What the map says is checked where it is used. */
 export function readHooks(reader: FieldReader, node: YamlNode | undefined): JsonValue | undefined {
   if (!node || isNull(node)) return undefined
-  if (node.kind === 'map') return yamlToJson(node)
+  if (node.kind === 'map') {
+    reportChangedNumbers(reader, node)
+    return yamlToJson(node)
+  }
   if (node.kind === 'list') {
     const message = '`hooks` is a list, and a map by event is required.'
     return reader.report('field-type', node, message)
@@ -151,38 +187,77 @@ export function readHooks(reader: FieldReader, node: YamlNode | undefined): Json
   return reader.report('field-type', node, message)
 }
 
+interface StepOption {
+  /** What a valid value looks like, after the name of the option. */
+  sentence: string
+  /** Absent for an option that never has a value. */
+  accepts?: (value: string) => boolean
+  /** It may also be written without a value. */
+  bare?: true
+}
+
+/** The options of a step that an agent works on, and that only an agent client enforces. */
+const toolList = {
+  accepts: (value: string) => parseAllowedTools(value).length > 0 && isBalanced(value),
+  sentence: 'lists tools such as `Read Bash(git push:*) mcp__github__merge_*`',
+}
+
 /**
  * The options of a step: what each must look like, or that it takes no value. They are kept in this
  * order, whatever an author writes: digests are made of the JSON text of a step.
  */
-const stepOptions = new Map<string, { sentence: string; form?: RegExp }>([
+const stepOptions = new Map<string, StepOption>([
   [
     'id',
-    { form: /^[\p{L}\p{N}_][\p{L}\p{N}._-]*$/u, sentence: 'is letters, digits, `.`, `-`, `_`' },
+    {
+      accepts: matches(/^[\p{L}\p{N}_][\p{L}\p{N}._-]*$/u),
+      sentence: 'is letters, digits, `.`, `-`, `_`',
+    },
   ],
   [
     'retry',
-    { form: /^(?:[1-9]\d{0,2}|1000)$/, sentence: 'is a number of attempts from 1 to 1000' },
+    {
+      accepts: matches(/^(?:[1-9]\d{0,2}|1000)$/),
+      sentence: 'is a number of attempts from 1 to 1000',
+    },
   ],
-  ['backoff', { form: /^\d{1,6}(?:\.\d{1,3})?$/, sentence: 'is a number of seconds' }],
+  ['backoff', { accepts: matches(/^\d{1,6}(?:\.\d{1,3})?$/), sentence: 'is a number of seconds' }],
   [
     'timeout',
     {
-      form: /^(?=[\d.]*[1-9])\d{1,6}(?:\.\d{1,3})?$/,
+      accepts: matches(/^(?=[\d.]*[1-9])\d{1,6}(?:\.\d{1,3})?$/),
       sentence: 'is a number of seconds above 0',
     },
   ],
-  ['gate', { sentence: 'takes no value' }],
+  [
+    'gate',
+    {
+      bare: true,
+      accepts: matches(/^(?:attended|signed)$/),
+      sentence: 'takes no value, or is `attended` or `signed`',
+    },
+  ],
   [
     'when',
     {
-      form: /^!?[^\s!].*\.(?:success|failure|skipped)$/,
+      accepts: matches(/^!?[^\s!].*\.(?:success|failure|skipped)$/),
       sentence: 'is STEP.STATE or !STEP.STATE, with the state success, failure or skipped',
     },
   ],
   ['allow-failure', { sentence: 'takes no value' }],
   ['always', { sentence: 'takes no value' }],
-  ['args', { form: /^/, sentence: 'is the arguments of the step' }],
+  ['args', { accepts: () => true, sentence: 'is the arguments of the step' }],
+  ['check', { accepts: matches(/\S/), sentence: 'is a shell command' }],
+  [
+    'max-blocks',
+    {
+      accepts: matches(/^(?:\d{1,2}|100)$/),
+      sentence: 'is a number of failed checks from 0 to 100',
+    },
+  ],
+  ['tools', toolList],
+  ['guard', toolList],
+  ['rework', { accepts: matches(/^\S+$/), sentence: 'is the name of a step of an earlier line' }],
 ])
 
 /**
@@ -242,7 +317,14 @@ function checkedStep(reader: FieldReader, node: YamlNode, step: ChainStep): Chai
     const message = `\`${name}\` has \`backoff\` without \`retry\`.`
     reader.report('chain-step-form', at, message)
   }
+  for (const problem of toolProblems(step)) {
+    reader.report(problem.code, at, `\`${name}\`: ${problem.message}`, problem.hint)
+  }
   return step
+}
+
+function matches(form: RegExp): (value: string) => boolean {
+  return (value) => form.test(value)
 }
 
 const word = /\s*(?:(?<=^|\s)#.*|(&)|((?:[^\s&"]|"(?:[^"\\]|\\.)*")+))/y
@@ -319,33 +401,76 @@ function stepOf(
       const hint = didYouMean(option, stepOptions.keys()) || allowed
       say(`\`${option}\` is not an option of a step.`, hint)
     } else if (options.has(option)) say(`\`${option}\` is given twice.`)
-    else if (value === true ? known.form !== undefined : known.form?.test(value) !== true) {
-      say(`\`${option}\` ${known.sentence}.`)
-    } else options.set(option, value)
+    else if (!acceptsValue(known, value)) say(`\`${option}\` ${known.sentence}.`)
+    else options.set(option, value)
   }
   const given = [...stepOptions.keys()].flatMap((option): [string, string | number | true][] => {
     const value = options.get(option)
     if (value === undefined) return []
-    const key = option === 'allow-failure' ? 'allowFailure' : option
+    const key = option.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase())
     return [[key, numericOptions.has(option) ? Number(value) : value]]
   })
   return Object.assign({ name, line: node.line }, Object.fromEntries(given))
 }
 
-const numericOptions: ReadonlySet<string> = new Set(['retry', 'backoff', 'timeout'])
+const numericOptions: ReadonlySet<string> = new Set(['retry', 'backoff', 'timeout', 'max-blocks'])
+
+function acceptsValue({ accepts, bare }: StepOption, value: string | true): boolean {
+  if (value === true) return accepts === undefined || bare === true
+  return accepts?.(value) === true
+}
+
+/** A rejection needs a gate, and leads back to an earlier line of the same chain. */
+function checkReworks(
+  reader: FieldReader,
+  node: YamlNode,
+  steps: readonly ChainStep[],
+  gates: readonly string[],
+): void {
+  const names = stepNames(steps)
+  for (const [index, step] of steps.entries()) {
+    const { name, gate, rework, line } = step
+    if (rework === undefined) continue
+    const at = { ...node, line }
+    const label = names[index] ?? name
+    const say = (problem: string, hint: string): undefined =>
+      reader.report('chain-rework', at, `\`${label}\`: ${problem}`, hint)
+    if (!gate && !gates.includes(name) && !gates.includes(label)) {
+      say('`rework` needs a gate that a user can reject.', 'Add `gate`, or remove `rework`.')
+    }
+    const earlier = earlierNames(steps, names, index)
+    if (earlier.includes(rework)) continue
+    const [chain = ''] = rework.split('/')
+    const isBelow = rework !== chain && earlier.includes(chain)
+    const hint = isBelow
+      ? `A rejection leads back to a step of this chain: \`rework=${chain}\`.`
+      : didYouMean(rework, earlier)
+    say(`\`rework\` names \`${rework}\`, which is not a step of an earlier line.`, hint)
+  }
+}
+
+/** The names of the steps on the lines before that of a step. */
+function earlierNames(
+  steps: readonly ChainStep[],
+  names: readonly string[],
+  index: number,
+): string[] {
+  const group = steps[index]?.group
+  const first = group === undefined ? index : steps.findIndex((one) => one.group === group)
+  return names.slice(0, first)
+}
 
 /** Conditions name steps of earlier lines, and no `id` is the name of another step. */
 function checkNames(reader: FieldReader, node: YamlNode, steps: readonly ChainStep[]): void {
   const names = stepNames(steps)
-  for (const [index, { when, id, group, line }] of steps.entries()) {
+  for (const [index, { when, id, line }] of steps.entries()) {
     const at = { ...node, line }
     if (id !== undefined && names[index] !== id) {
       reader.report('chain-step-form', at, `Two steps have the name \`${id}\`.`)
     }
     if (when === undefined) continue
     const named = conditionOf(when).step
-    const first = group === undefined ? index : steps.findIndex((one) => one.group === group)
-    const earlier = names.slice(0, first)
+    const earlier = earlierNames(steps, names, index)
     if (earlier.includes(named)) continue
     const message = `\`when\` names \`${named}\`, which is not a step of an earlier line.`
     reader.report('chain-when-unknown', at, message, didYouMean(named, earlier))

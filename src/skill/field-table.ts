@@ -119,6 +119,10 @@ export const fieldTable: readonly FieldDefinition[] = [
 
   policy('chain', 'chain', 'Names of skills in order, or a step a line with its options.'),
   policy('gates', 'names', 'Steps that wait for approval.'),
+  policy('guards', 'choice', '`always`: its guards apply in the project without a rail, too.', {
+    choices: ['always'],
+  }),
+  policy('require_verified', 'boolean', 'A success needs a check. Default false.'),
   policy('async', 'boolean', 'Run the steps at the same time. Default false.'),
   policy('continue_on_error', 'boolean', 'Continue after a failed step. Default true.'),
   policy('timeout', 'integer', 'Seconds a step may take; 0 is no limit. Default 0.', {

@@ -1,8 +1,16 @@
 import { withoutEnd } from '#core/text'
 import { formatAllowedTools, hasCommas, isBalanced, parseAllowedTools } from './allowed-tools.ts'
+import { isRemark, quotedLines, readAuthoredYaml } from './authored-yaml.ts'
 import { type FrontmatterLines, frontmatterLines } from './frontmatter.ts'
-import { readYaml, type YamlMap, type YamlNode, type YamlScalar } from './read-yaml.ts'
-import { jsonScalar, quoteText } from './serialize.ts'
+import { takesNoText } from './parse.ts'
+import {
+  readYaml,
+  type YamlComment,
+  type YamlMap,
+  type YamlNode,
+  type YamlScalar,
+} from './read-yaml.ts'
+import { quoteText } from './serialize.ts'
 
 export interface FixChange {
   line: number
@@ -11,9 +19,9 @@ export interface FixChange {
 
 /**
  * Fixes what can be fixed without a decision: a byte order mark, CRLF, blanks at the ends of lines
- * of the frontmatter, values that YAML cannot read until they are quoted, and the form of
- * `allowed-tools`. Values that could be read before read the same afterwards; anything else is left
- * as it is. Fixing the result again changes nothing.
+ * of the frontmatter, values that YAML cannot read until they are quoted, texts that YAML cuts at
+ * ` #`, and the form of `allowed-tools`. Values that could be read in full before read the same
+ * afterwards; anything else is left as it is. Fixing the result again changes nothing.
  */
 export function fixSkill(text: string): { text: string; changes: FixChange[] } {
   const changes: FixChange[] = []
@@ -27,7 +35,7 @@ export function fixSkill(text: string): { text: string; changes: FixChange[] } {
     fixed = fixed.replaceAll(/(?<!\r)\r+\n/g, '\n')
     changes.push({ line, message: 'replaced CRLF by LF' })
   }
-  for (const fix of [quoteValues, trimLines, rewriteTools]) {
+  for (const fix of [quoteValues, quoteCutTexts, trimLines, rewriteTools]) {
     const found = frontmatterLines(fixed)
     const result = found && fix(found)
     if (!result) continue
@@ -37,49 +45,66 @@ export function fixSkill(text: string): { text: string; changes: FixChange[] } {
   return { text: fixed, changes }
 }
 
-type LineFix = { lines: string[]; changes: FixChange[] }
+type LineFix = { lines: string[]; changes: readonly FixChange[] }
 
-function read({ lines, close }: FrontmatterLines) {
-  const source = lines.slice(1, close).join('\n')
-  const { root, diagnostics } = readYaml(`${source}\n`, { firstLine: 2, path: '' })
-  const map = root?.kind === 'map' ? root : undefined
-  return { map, badIndex: (diagnostics[0]?.line ?? 0) - 1 }
+function sourceOf({ lines, close }: { lines: readonly string[]; close: number }): string {
+  return `${lines.slice(1, close).join('\n')}\n`
+}
+
+function read(found: { lines: readonly string[]; close: number }) {
+  const { root } = readYaml(sourceOf(found), { firstLine: 2, path: '' })
+  return { map: root?.kind === 'map' ? root : undefined }
 }
 
 /** Reading again costs time. */
 const mostTries = 100
 
 /** Only where the frontmatter cannot be read, and only if it can be afterwards. */
-function quoteValues({ lines: given, close }: FrontmatterLines): LineFix | undefined {
-  const lines = [...given]
+function quoteValues({ lines, close }: FrontmatterLines): LineFix | undefined {
+  const reading = readAuthoredYaml(sourceOf({ lines, close }), { firstLine: 2, path: '' })
+  if (reading.quoted.length === 0) return undefined
+  const message = 'quoted a value that YAML cannot read'
+  const changes = reading.quoted.map(({ start }) => ({ line: start + 2, message }))
+  return { lines: [lines[0] ?? '', ...reading.lines.slice(0, -1), ...lines.slice(close)], changes }
+}
+
+/**
+ * Text that YAML takes for a comment, where it is more likely to be text: `#` before a letter, or
+ * behind several words. A name or a list of tools has no `#`.
+ */
+function quoteCutTexts({ lines: given, close }: FrontmatterLines): LineFix | undefined {
+  const { map } = read({ lines: given, close })
   const changes: FixChange[] = []
-  while (changes.length < mostTries) {
-    const { map, badIndex } = read({ lines, close })
-    if (map) return changes.length === 0 ? undefined : { lines, changes }
-    const quoted = badIndex < close ? withQuotes(lines[badIndex], lines[badIndex + 1]) : undefined
-    if (quoted === undefined) return undefined
-    lines[badIndex] = quoted
-    changes.push({ line: badIndex + 1, message: 'quoted a value that YAML cannot read' })
+  let lines: readonly string[] = given
+  for (const value of map ? cutTexts(map) : []) {
+    const { comment } = value
+    const isBefore = comment.line < value.line
+    const { line, column } = isBefore ? comment : value
+    const isText = /^#\S/.test(comment.text) || /\s/.test(value.text)
+    if (!isText) continue
+    const end = comment.endLine
+    const quoted = quotedLines(lines.slice(line - 1, end), column - 1)
+    lines = lines.toSpliced(line - 1, end - line + 1, ...quoted)
+    changes.push({ line, message: `quoted a value, so that \`${comment.text}\` belongs to it` })
   }
-  return undefined
+  const isReadable = read({ lines, close }).map !== undefined
+  return changes.length > 0 && isReadable ? { lines: [...lines], changes } : undefined
 }
 
-/** A line `key: value` whose plain value YAML cannot read, with the value in double quotes. */
-function withQuotes(line = '', next = ''): string | undefined {
-  const match = /^(\s*(?:- )?[A-Za-z_][\w-]*:[ \t]+)([^\s'"|>[{&!#].*)$/.exec(line)
-  if (match === null) return undefined
-  const [, head = '', rest = ''] = match
-  const comment = rest.search(/[ \t]#/)
-  const value = comment < 0 ? rest : withoutEnd(rest.slice(0, comment), ' \t')
-  const isContinued = next.trim() !== '' && indentOf(next) > indentOf(line)
-  const isUnreadable = /:(?:\s|$)/.test(value) || /^[@`%*]/.test(value)
-  if (isContinued || !isUnreadable) return undefined
-  return head + jsonScalar(value.trimEnd()) + rest.slice(value.length)
+function cutTexts(map: YamlMap): (YamlScalar & { comment: YamlComment })[] {
+  return map.entries.flatMap(({ key, value }) => {
+    if (unquotedFields.has(key.text) || takesNoText(key.text)) return []
+    if (value.kind === 'map') return cutTexts(value)
+    const items = value.kind === 'list' ? value.items : [value]
+    return items.flatMap((item) => {
+      if (item.kind === 'map') return cutTexts(item)
+      if (item.kind !== 'scalar' || !item.comment || isRemark(item)) return []
+      return [{ ...item, comment: item.comment }]
+    })
+  })
 }
 
-function indentOf(line: string): number {
-  return line.length - line.trimStart().length
-}
+const unquotedFields: ReadonlySet<string> = new Set(['name', 'allowed-tools', 'run', 'inject'])
 
 /** Blanks at the ends of lines, where they are not part of a value. */
 function trimLines({ lines: given, close }: FrontmatterLines): LineFix | undefined {

@@ -61,20 +61,37 @@ export interface StepOptions {
   always?: true
   /** In place of the arguments of the run, split as in a shell. */
   args?: string
+  /** A shell command that runs in the project's root; the step is done only if it exits with 0. */
+  check?: string
+  /** How often a failed check keeps an agent at the step before a user is asked; default 3. */
+  maxBlocks?: number
+  /** Everything that an agent may call in the step, written as `allowed-tools`; default: everything. */
+  tools?: string
+  /** Calls that belong to the step, written as `allowed-tools`: nothing else may make them. */
+  guard?: string
+  /** The step of an earlier line from which the chain is done again after a rejection at the gate. */
+  rework?: string
 }
+
+/** How sure it must be that a user approved: `true` is a prompt in the session of the agent, or better. */
+export type Gate = true | 'attended' | 'signed'
 
 export interface ChainStep extends StepOptions {
   /** Of its skill, or a path of names below the parent of the chain. */
   name: string
   line: number
   id?: string
-  gate?: true
+  gate?: Gate
 }
 
 export interface ChainDeclaration {
   steps: readonly ChainStep[]
   policy: ChainPolicy
   gates: readonly string[]
+  /** Its guards apply in the project without a rail, too. */
+  guardsAlways?: true | undefined
+  /** A step that only the agent vouches for has failed. */
+  requireVerified?: true | undefined
   line: number
 }
 

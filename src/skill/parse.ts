@@ -1,22 +1,34 @@
+import { checkArgument, checkOptions, type OptionOwner, required, rule } from '#core/api-options'
 import { isUtf8 } from 'node:buffer'
-import type { Diagnostic } from '#core/errors'
+import { type Diagnostic, hasErrors } from '#core/errors'
+import { commentsInValues, readAuthoredYaml } from './authored-yaml.ts'
+import { metadataFields } from './field-table.ts'
 import { readFields } from './fields.ts'
 import { splitFrontmatter } from './frontmatter.ts'
 import type { SkillReading } from './model.ts'
-import { readYaml, valuesOf } from './read-yaml.ts'
+import { valuesOf } from './read-yaml.ts'
 import { finding, type Position, type RuleCode } from './rules.ts'
+
+const parseOptions: OptionOwner<{ path: string }> = {
+  of: 'parseSkill',
+  rules: { path: required(rule.text) },
+}
 
 const longestSkill: number = 1024 * 1024
 
 /**
  * Reads a `SKILL.md`, as leniently as the client guide asks: a wrong name still loads, a missing
  * description does not. `skill` is undefined where the file cannot be used; the diagnostics say why
- * and what else is wrong with the fields. Never throws.
+ * and what else is wrong with the fields. Never throws for what is in the file.
+ *
+ * @throws {UsageError} for an argument of a wrong kind.
  *
  * @example
  * const { skill, diagnostics } = parseSkill('---\nname: a\ndescription: Does a.\n---\n', { path: 'a/SKILL.md' })
  */
 export function parseSkill(content: string | Uint8Array, options: { path: string }): SkillReading {
+  checkArgument(content, 'The content of the skill', rule.content)
+  checkOptions(options, parseOptions)
   const reading = readFrontmatter(content, options.path)
   if (!reading.ok) return { skill: undefined, diagnostics: reading.diagnostics }
   const { root, split } = reading
@@ -70,11 +82,11 @@ export function readFrontmatter(content: string | Uint8Array, path: string) {
     const message = 'The frontmatter that begins on line 1 is not closed.'
     return refuse('frontmatter-unclosed', message, start, 'Add a line `---` after it.')
   }
-  const yaml = readYaml(split.source, { firstLine: split.firstLine, path })
-  if (yaml.diagnostics.length > 0) {
-    return { ok: false as const, diagnostics: [...diagnostics, ...yaml.diagnostics] }
-  }
+  const yaml = readAuthoredYaml(split.source, { firstLine: split.firstLine, path })
+  diagnostics.push(...yaml.diagnostics)
+  if (hasErrors(yaml.diagnostics)) return { ok: false as const, diagnostics }
   const { root } = yaml
+  if (root) diagnostics.push(...commentsInValues(root, path, takesNoText))
   if (root?.kind === 'map') return { ok: true as const, root, split, diagnostics }
   const at = { line: 2, column: 1 }
   const hint = 'It needs at least a line `name: …` and a line `description: …`.'
@@ -82,6 +94,13 @@ export function readFrontmatter(content: string | Uint8Array, path: string) {
   const found = root.kind === 'list' ? 'a list' : 'a single text'
   const message = `The frontmatter is ${found}, not a mapping of fields.`
   return refuse('frontmatter-not-mapping', message, at, hint)
+}
+
+const kindsWithoutText: ReadonlySet<string> = new Set(['boolean', 'integer', 'choice', 'chain'])
+
+/** A number, a flag or a choice has no text that could be cut, and `#` begins a comment in a chain. */
+export function takesNoText(key: string): boolean {
+  return kindsWithoutText.has(metadataFields.get(key)?.kind ?? '')
 }
 
 function decode(bytes: Uint8Array): string {

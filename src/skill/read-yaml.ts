@@ -4,7 +4,7 @@ import { placesIn } from '#core/text'
 import { finding, type Position, type RuleCode } from './rules.ts'
 import type { JsonValue } from '#core/json'
 
-interface YamlReading {
+export interface YamlReading {
   root: YamlNode | undefined
   diagnostics: Diagnostic[]
 }
@@ -18,6 +18,14 @@ export interface YamlScalar extends Position {
   /** The text as YAML 1.2 core resolves it: a plain `true` is a boolean, a quoted one a string. */
   value: string | number | boolean | null
   style: (typeof styles)[number]
+  /** Of a plain scalar: text beside it, from `#` on, that may have been meant as a part of it. */
+  comment?: YamlComment | undefined
+}
+
+export interface YamlComment extends Position {
+  text: string
+  /** A comment can continue on the lines below. */
+  endLine: number
 }
 
 export interface YamlMap extends Position {
@@ -40,7 +48,10 @@ const yamlLimits = { bytes: 64 * 1024, depth: 32, keys: 4000, diagnostics: 20 } 
 /** Keys that would reach the prototype of an object made from the frontmatter. */
 const reservedKeys: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 
-type ReadYamlOptions = { firstLine: number; path: string }
+export interface ReadYamlOptions {
+  firstLine: number
+  path: string
+}
 
 /**
  * Reads one YAML document. Anchors, aliases, tags, duplicate keys, keys that reach a prototype and
@@ -167,7 +178,8 @@ class TreeReader {
   #list({ start, style }: CollectionEvent): YamlList {
     this.#end = start
     const items: YamlNode[] = []
-    while (!this.#closes()) items.push(this.#node())
+    const indent = style === 2 ? Infinity : this.#at(start).column - 1
+    while (!this.#closes()) items.push(this.#value(indent))
     return { kind: 'list', flow: style === 2, items, ...this.#at(start) }
   }
 
@@ -177,7 +189,8 @@ class TreeReader {
     const seen = new Set<string>()
     while (!this.#closes()) {
       const key = this.#node(true)
-      const value = this.#node()
+      const indent = style === 2 ? Infinity : key.column - 1
+      const value = this.#value(indent)
       this.#keys++
       if (this.#keys === yamlLimits.keys + 1) {
         this.report('yaml-too-many-keys', start, `The YAML has more than ${yamlLimits.keys} keys.`)
@@ -203,6 +216,39 @@ class TreeReader {
     if (seen.has(key.text)) report('yaml-duplicate-key', `The key \`${key.text}\` is given twice.`)
     seen.add(key.text)
     return true
+  }
+
+  /**
+   * A value or an item with the comments around it, if it is plain.
+   * @param indent that of the key or the dash; deeper lines below look like a part of the value
+   */
+  #value(indent: number): YamlNode {
+    const indicatorEnd = this.#behind(indicator, this.#behind(betweenNodes))
+    const node = this.#node()
+    if (node.kind !== 'scalar' || node.style !== 'plain') return node
+    const comments: { start: number; text: string }[] = []
+    const take = (from: number, mayBeginBelow: boolean): number => {
+      let end = from
+      for (const isBelow of [false, true]) {
+        const pattern = isBelow ? commentBelow : commentBehind
+        if (isBelow && end === from && !mayBeginBelow) break
+        for (;;) {
+          pattern.lastIndex = end
+          const [whole = '', indentation = '', text] = pattern.exec(this.#source) ?? []
+          if (text === undefined || (isBelow && indentation.length <= indent)) break
+          end += whole.length
+          comments.push({ start: end - text.length, text: text.trimEnd() })
+        }
+      }
+      return end
+    }
+    let end = take(indicatorEnd, false)
+    if (node.text !== '') end = take(this.#end, true)
+    const [first] = comments
+    if (!first) return node
+    const text = comments.map((comment) => comment.text).join(' ')
+    const comment = { text, ...this.#at(first.start), endLine: this.#at(end).line }
+    return { ...node, comment }
   }
 
   #scalar(event: ScalarEvent, isKey: boolean): YamlScalar {
@@ -248,6 +294,8 @@ const betweenNodes = /(?:[\s,\]}]|#.*)*/y
 /** What announces a value or an item, and blanks on its line. */
 const indicator = /[:-](?=[\s,[\]{}]|$)[ \t]*/y
 const blanks = /[ \t]*/y
+const commentBehind = /([ \t]*)(#[^\n]*)/y
+const commentBelow = /(?:[ \t\r]*\n)+([ \t]*)(#[^\n]*)/y
 const absentKey = /(?:[\s,?{]|#.*)*/y
 /** Up to the `|` or `>` of a block scalar. */
 const blockIndicator = /(?:[^|>#]|#.*)*/y

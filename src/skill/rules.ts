@@ -36,6 +36,8 @@ const rules = [
   group('warning', section('frontmatter'), {
     'byte-order-mark': 'A `SKILL.md` has no byte order mark.',
     'text-unquoted': 'A text that YAML does not read as one is quoted.',
+    'text-cut': 'No part of a value is a comment.',
+    'yaml-unquoted': 'A value that YAML cannot read is quoted.',
     'unknown-field': 'A field is known.',
   }),
   group('error', section('frontmatter'), {
@@ -81,6 +83,7 @@ const rules = [
     'name-hyphen-edge': 'A name begins and ends without a hyphen.',
     'name-hyphen-double': 'A name contains no two hyphens in a row.',
     'name-directory-mismatch': 'A skill is named like the directory it lies in.',
+    'skill-conflict': 'No two different skills in one place have the same name.',
   }),
   group('warning', section('name-field'), {
     'name-unicode': 'A name has no letters outside a-z.',
@@ -119,6 +122,9 @@ const rules = [
     'field-placement': 'A chain and its policy stand below `metadata`.',
     'chain-empty': 'A chain names at least one skill.',
     'chain-unknown-key': 'A key beside a chain is known.',
+    'chain-tool-name': 'A `guard` and `tools` name tools.',
+    'chain-tool-pattern': 'A pattern of `Bash` is the words of one command.',
+    'chain-tools-guard': 'The `tools` of a step allow what its `guard` names.',
   }),
   group('warning', prd, {
     'argument-hint-list': 'An `argument-hint` in brackets is quoted.',
@@ -131,6 +137,7 @@ const rules = [
     'chain-gate-unknown': 'A gate names a step of its chain.',
     'chain-step-form': 'A line of a chain is a step, or steps joined by `&`.',
     'chain-when-unknown': 'A condition names a step of an earlier line.',
+    'chain-rework': '`rework` is on a step with a gate and names a step of an earlier line.',
     'chain-control-key': 'A chain is controlled by its own keys.',
   }),
   group('error', disclosure, {
@@ -151,7 +158,11 @@ const rules = [
   group('info', section('file-references'), {
     'reference-missing': 'A file that the body names exists.',
     'reference-outside': 'A file that the body names lies inside the skill.',
+    'reference-chain': 'A document that a reference names is named in the body, too.',
     'reference-deep': 'A file that the body names lies one level deep.',
+  }),
+  group('info', prd, {
+    'argument-unescaped': 'A `$1` that is text and not a placeholder is written `\\$1`.',
   }),
   group('info', section('scripts'), {
     'script-not-executable': 'A script has the run bit.',

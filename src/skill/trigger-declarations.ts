@@ -18,6 +18,12 @@ export function readTriggers(
 const triggerKinds = ['match', 'examples', 'paths', 'command'] as const
 const triggerKeys = [...triggerKinds, 'inject', 'on', 'require'] as const
 
+/** The kinds of triggers that an option belongs to. */
+const kindsWith: ReadonlyMap<string, readonly string[]> = new Map([
+  ['on', ['paths']],
+  ['require', ['paths', 'command']],
+])
+
 function readEntry(reader: FieldReader, item: YamlNode): TriggerDeclaration | undefined {
   if (item.kind !== 'map') {
     const hint = 'Write `- match: PATTERN` and below it `inject: FILE`.'
@@ -28,6 +34,13 @@ function readEntry(reader: FieldReader, item: YamlNode): TriggerDeclaration | un
     if (triggerKeys.some((known) => known === key.text)) continue
     const message = `A trigger has no key \`${key.text}\`.`
     reader.report('trigger-unknown-key', key, message, didYouMean(key.text, triggerKeys))
+  }
+  for (const { key } of item.entries) {
+    const kinds = kindsWith.get(key.text)
+    if (!kinds || kinds.some((kind) => values.has(kind))) continue
+    const message = `\`${key.text}\` has no effect in this trigger.`
+    const hint = `It belongs to a trigger with \`${kinds.join('` or `')}\`.`
+    reader.report('trigger-unknown-key', key, message, hint)
   }
   const [kind = 'match', ...more] = triggerKinds.filter((name) => values.has(name))
   if (more.length > 0) {

@@ -1,3 +1,12 @@
+import {
+  checkArgument,
+  checkOptions,
+  listOf,
+  type OptionOwner,
+  required,
+  rule,
+} from '#core/api-options'
+import { isObject } from '#core/json'
 import { compareDiagnostics, type Diagnostic, hasErrors } from '#core/errors'
 import { adviseOnSkill } from './advice.ts'
 import { hasCommas } from './allowed-tools.ts'
@@ -21,6 +30,19 @@ export interface ValidateOptions {
   /** The last part of the directory's path; undefined leaves out the rule that compares it. */
   directoryName: string | undefined
   files?: SkillFiles | undefined
+  /** The text of one of the files; undefined where it is none, or too large. */
+  readFile?: ((path: string) => string | undefined) | undefined
+}
+
+const validateOptions: OptionOwner<ValidateOptions> = {
+  of: 'validateSkill',
+  rules: {
+    path: required(rule.text),
+    directoryName: rule.text,
+    files: listOf('files', isObject),
+    readFile: rule.callback,
+  },
+  renamed: { profile: 'For the profile `reference` use validateReference.' },
 }
 
 export interface Validation {
@@ -37,8 +59,11 @@ export interface Validation {
  *
  * @example
  * validateSkill(bytes, { path: 'a/SKILL.md', directoryName: 'a' }).valid
+ * @throws {UsageError} for an option that is unknown or of a wrong kind.
  */
-export function validateSkill(content: string | Uint8Array, options: ValidateOptions): Validation {
+export function validateSkill(content: string | Uint8Array, given: ValidateOptions): Validation {
+  checkArgument(content, 'The content of the skill', rule.content)
+  const options = checkOptions(given, validateOptions)
   const reading = readFrontmatter(content, options.path)
   const spec = reading.ok ? validateSpec(reading.root, reading.split, options) : undefined
   const diagnostics = [...reading.diagnostics, ...(spec?.diagnostics ?? [])]
@@ -46,11 +71,18 @@ export function validateSkill(content: string | Uint8Array, options: ValidateOpt
   return { name: spec?.fields.name, valid: !hasErrors(diagnostics), isChain, diagnostics }
 }
 
+const referenceOptions: OptionOwner<Pick<ValidateOptions, 'path' | 'directoryName'>> = {
+  of: 'validateReference',
+  rules: { path: required(rule.text), directoryName: rule.text },
+}
+
 /** The verdict of the reference validator `skills-ref` on one `SKILL.md`, in its own words. */
 export async function validateReference(
   content: string | Uint8Array,
-  options: Pick<ValidateOptions, 'path' | 'directoryName'>,
+  given: Pick<ValidateOptions, 'path' | 'directoryName'>,
 ): Promise<Validation> {
+  checkArgument(content, 'The content of the skill', rule.content)
+  const options = checkOptions(given, referenceOptions)
   const port = await import('./reference/validate-reference.ts')
   return port.validateReference(content, options)
 }
@@ -58,7 +90,7 @@ export async function validateReference(
 function validateSpec(
   root: YamlMap,
   { body, bodyLine }: { body: string; bodyLine: number },
-  { path, directoryName, files }: ValidateOptions,
+  { path, directoryName, files, readFile }: ValidateOptions,
 ): { fields: SkillFields; diagnostics: Diagnostic[] } {
   const { fields, diagnostics } = readFields(root, { path })
   const { name, description } = fields
@@ -83,7 +115,14 @@ function validateSpec(
   } else checkLength(reader, 'compatibility', compatibility, 500)
   checkTools(reader, values.get('allowed-tools'))
   checkMetadata(reader, values.get('metadata'))
-  adviseOnSkill(reader, { body, bodyLine, files, description: { text: description, at } })
+  adviseOnSkill(reader, {
+    body,
+    bodyLine,
+    files,
+    readFile,
+    description: { text: description, at },
+    arguments: { names: fields.arguments, hint: fields.argumentHint },
+  })
   return { fields, diagnostics: diagnostics.toSorted(compareDiagnostics) }
 }
 
@@ -162,7 +201,13 @@ function checkTools(reader: FieldReader, node: YamlNode | undefined): void {
 function checkMetadata(reader: FieldReader, metadata: YamlNode | undefined): void {
   if (metadata?.kind !== 'map') return
   const hasChain = metadata.entries.some(({ key }) => key.text === 'chain')
+  const nested = metadata.entries.filter(({ key, value }) => {
+    const isPart = key.text === 'chain' || besideChain.has(key.text)
+    return isPart && (value.kind !== 'scalar' || typeof value.value !== 'string')
+  })
+  if (hasChain) reportChainForm(reader, nested)
   for (const { key, value } of metadata.entries) {
+    if (hasChain && nested.some((entry) => entry.key === key)) continue
     const name = key.text
     const understood = metadataFields.has(name) && (hasChain || !besideChain.has(name))
     if (value.kind !== 'scalar') {
@@ -178,22 +223,48 @@ function checkMetadata(reader: FieldReader, metadata: YamlNode | undefined): voi
   }
 }
 
+/** The proposal writes chains as lists, with flags and numbers: one warning for all of it. */
+function reportChainForm(reader: FieldReader, entries: readonly YamlEntry[]): void {
+  const [first] = entries
+  if (!first) return
+  const names = entries.map(({ key }) => `\`${key.text}\``).join(', ')
+  const message = `The chain is not written as strings (${names}); the specification wants strings below \`metadata\`.`
+  const hint =
+    'Skillrail reads it. For other clients, write `chain: a b c` and quote flags and numbers.'
+  const isNested = entries.some(({ value }) => value.kind !== 'scalar')
+  const code = isNested ? 'metadata-nested-extension' : 'metadata-not-string'
+  reader.report(code, first.value, message, hint)
+}
+
 const longestName = 64
 /** Of an entry in the catalogue of Claude Code. */
 const longestEntry = 1536
 
-/** Letters outside a-z that the reference validator lets pass are a warning, other characters an error. */
+interface NameProblem {
+  code: RuleCode
+  problem: string
+  hint?: string | undefined
+}
+
 function checkName(
   reader: FieldReader,
   node: YamlNode | undefined,
   written: string,
   directoryName: string | undefined,
 ): void {
+  for (const { code, problem, hint } of nameProblems(written, directoryName)) {
+    reader.report(code, node, problem, hint)
+  }
+}
+
+/** Letters outside a-z that the reference validator lets pass are a warning, other characters an error. */
+export function nameProblems(written: string, directoryName: string | undefined): NameProblem[] {
   const isPlain = /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(written)
-  if (isPlain && written.length <= longestName && directoryName === written) return
+  if (isPlain && written.length <= longestName && directoryName === written) return []
+  const problems: NameProblem[] = []
   const name = written.normalize('NFKC')
   const report = (isWrong: boolean, code: RuleCode, problem: string, hint?: string): void => {
-    if (isWrong) reader.report(code, node, problem, hint)
+    if (isWrong) problems.push({ code, problem, hint })
   }
   const length = Array.from(name).length
   const tooLong = `The name has ${length} characters; ${longestName} are allowed.`
@@ -217,4 +288,5 @@ function checkName(
   const isElsewhere = directoryName !== undefined && directoryName.normalize('NFKC') !== name
   const mismatch = `The skill is named \`${name}\`, its directory \`${directoryName}\`.`
   report(isElsewhere, 'name-directory-mismatch', mismatch, 'Rename one of them.')
+  return problems
 }

@@ -1,5 +1,6 @@
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
+import { checkArgument, checkOptions, oneOf, type OptionOwner, rule } from '#core/api-options'
 import type { Diagnostic } from '#core/errors'
 import { systemRuntime } from '#core/runtime'
 import type { ActivationEffects, InvocationSource } from '#library/activation'
@@ -72,6 +73,7 @@ export class SkillTestHarness {
     source: string | SkillDefinition,
     options: SkillHarnessOptions = {},
   ): Promise<SkillTestHarness> {
+    checkOptions(options, harnessOptions)
     if (typeof source !== 'string') {
       const skill = defineSkill(source)
       return new SkillTestHarness(skill, isolatedManager([]), validateDefinition(source))
@@ -99,7 +101,8 @@ export class SkillTestHarness {
    * @throws {SkillError} when the skill cannot be used at all.
    */
   async invoke(args = '', options: SkillInvokeOptions = {}): Promise<SkillInvocation> {
-    const { source = 'user' } = options
+    checkArgument(args, 'The arguments of the skill', rule.text)
+    const { source = 'user' } = checkOptions(options, invokeOptions)
     const { info } = await this.skill()
     const asked = { skill: info.name, source, arguments: args }
     try {
@@ -119,6 +122,16 @@ export class SkillTestHarness {
   async deactivate(): Promise<boolean> {
     return this.#name === undefined ? false : await this.manager.deactivate(this.#name)
   }
+}
+
+const harnessOptions: OptionOwner<SkillHarnessOptions> = {
+  of: 'a SkillTestHarness',
+  rules: { trust: oneOf('trusted', 'untrusted') },
+}
+
+const invokeOptions: OptionOwner<SkillInvokeOptions> = {
+  of: 'an invocation',
+  rules: { source: oneOf('user', 'model', 'code') },
 }
 
 const nothing = {

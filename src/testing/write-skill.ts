@@ -1,5 +1,6 @@
 import { chmod } from 'node:fs/promises'
 import { join } from 'node:path'
+import { checkArgument, rule } from '#core/api-options'
 import { isInside } from '#core/read-files'
 import { UsageError } from '#core/errors'
 import { writeFileAtomic } from '#core/write-files'
@@ -24,7 +25,10 @@ export interface FixtureSkill extends SkillDefinition {
  * })
  */
 export async function writeSkill(directory: string, definition: FixtureSkill): Promise<string> {
+  checkArgument(directory, 'The directory of a fixture', rule.text)
   const { body, files = {}, ...fields } = definition
+  checkArgument(files, 'The files of a fixture', { ...rule.object, form: 'an object of texts' })
+  checkArgument(fields.name, 'The name of a fixture', rule.text)
   const skill = below(directory, fields.name)
   await writeFileAtomic(join(skill, 'SKILL.md'), serializeSkill({ fields, body }))
   for (const [path, content] of Object.entries(files)) {

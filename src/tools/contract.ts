@@ -166,3 +166,8 @@ export const contractCategories: readonly ContractCategory[] = [
     tools: 'slack_post_message slack_list_channels',
   },
 ]
+
+/** What the format suggests after an error of a tool, by its category. */
+export const contractSuggestions: ReadonlyMap<string, string> = new Map([
+  ['database', 'Check the connection settings of the database'],
+])

@@ -77,6 +77,10 @@ export interface CallFailure {
     /** The server asks for something before it continues, which is not in the parameters. */
     | 'input-required'
     | 'server-unavailable'
+    /** HTTP 429. */
+    | 'rate-limited'
+    /** The answer came and is larger than what is read. */
+    | 'too-large'
     | 'timeout'
     | 'connection-lost'
     | 'protocol'

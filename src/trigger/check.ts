@@ -10,8 +10,10 @@ import {
   promptLines,
   triggerSource,
 } from './match.ts'
+import { commandNeverFires, isUnanchoredCommand, unmatchedGlobs } from './never-fires.ts'
 import { parsePattern } from './parse-pattern.ts'
-import { type Pattern, compilePattern } from './pattern.ts'
+import { type Pattern, type PatternReading, compilePattern } from './pattern.ts'
+import type { ProjectFiles } from './project-files.ts'
 import { readPortableTriggers } from './read-triggers.ts'
 import { globPattern } from './tool-call.ts'
 import { parseSkill } from '#skill/parse'
@@ -32,7 +34,10 @@ export interface TriggerCheck {
   diagnostics: readonly Diagnostic[]
 }
 
-export function checkTriggers(skill: CheckedSkill): TriggerCheck {
+/**
+ * @param files of the project that the skill belongs to; without them globs are not compared with files
+ */
+export function checkTriggers(skill: CheckedSkill, files?: ProjectFiles): TriggerCheck {
   const { name, path } = skill
   const lines = skill.text.split(/\r?\n/)
   const body = promptLines(skill.body)
@@ -48,6 +53,11 @@ export function checkTriggers(skill: CheckedSkill): TriggerCheck {
     if (reading?.ok)
       found.push(...portability(path, trigger, reading.pattern, lineText), ...moment(path, trigger))
     if (!target.ok) found.push(targetDiagnostic(path, trigger, target))
+    else if (target.text.trim() === '') {
+      const message = `The file \`${trigger.inject}\` is empty, so the trigger injects nothing.`
+      found.push(finding('trigger-target-empty', path, trigger, { message }))
+    }
+    found.push(...neverFires(path, trigger, patterns, files))
     diagnostics.push(...found)
     const place = reading?.ok ? firstMatch(reading.pattern, body) : undefined
     const { promptLine: bodyLine = 0 } = place ?? {}
@@ -81,6 +91,33 @@ function finding(
   return { code, severity, path, line, source: triggerSource, ...facts }
 }
 
+function neverFires(
+  path: string,
+  trigger: TriggerDeclaration,
+  readings: readonly PatternReading[],
+  files: ProjectFiles | undefined,
+): Diagnostic[] {
+  const { when, match } = trigger
+  const [reading] = readings
+  if (when?.kind === 'paths') {
+    const reasons = files ? unmatchedGlobs(when, files) : []
+    return reasons.map((facts) => finding('trigger-paths-unmatched', path, trigger, facts))
+  }
+  if (!reading?.ok) return []
+  if (when?.kind === 'command') {
+    const reason = commandNeverFires(reading.pattern)
+    if (reason) return [finding('trigger-never-fires', path, trigger, reason)]
+    if (!isUnanchoredCommand(reading.pattern)) return []
+    const message = `The pattern \`${when.pattern}\` also fires where these words are arguments: \`echo ${when.pattern}\`.`
+    const hint = `Write \`^${when.pattern}\` for the program alone.`
+    return [finding('trigger-command-anywhere', path, trigger, { message, hint })]
+  }
+  if (!/^\^(?: |\\s|\[ \])(?![*?{])/.test(match)) return []
+  const message = `The pattern \`${match}\` fires only on a line that begins with a blank.`
+  const hint = 'Remove the blank after `^`.'
+  return [finding('trigger-never-fires', path, trigger, { message, hint })]
+}
+
 function portability(
   path: string,
   trigger: TriggerDeclaration,
@@ -89,7 +126,8 @@ function portability(
 ): Diagnostic[] {
   const rewrite = portableRewrite(trigger.match)
   return notes.map(({ text, start, message }) => {
-    const without = 'It has no portable spelling; Skillrail reads it as RE2 does.'
+    const nearest = nearestSpellings.get(text) ?? 'It has no portable spelling.'
+    const without = `${nearest} Skillrail itself reads \`${text}\` as RE2 does.`
     return finding('trigger-pattern-not-portable', path, trigger, {
       message: `\`${text}\` is not portable: ${message}.`,
       hint: rewrite === undefined ? without : `Write \`${rewrite}\`; \`--fix\` does it.`,
@@ -97,6 +135,15 @@ function portability(
     })
   })
 }
+
+/** What authors mean by a construct that has no portable spelling with exactly the same meaning. */
+const nearestSpellings: ReadonlyMap<string, string> = new Map([
+  ['\\s', 'Write a blank in its place, or `[ ]`.'],
+  ['\\S', 'Write `[^ ]` in its place.'],
+  ['\\t', 'Write a blank in its place.'],
+  ['\\b', 'Write `(^|[^A-Za-z0-9_])` before the word, and `([^A-Za-z0-9_]|$)` behind it.'],
+  ['(?i)', 'Write both cases of a letter: `[Dd]eploy`.'],
+])
 
 /** Words for what happens while a skill runs: no user types them to call it. */
 const midExecution =
@@ -158,9 +205,15 @@ const rules = {
   'trigger-target-outside': ['error', 'A reference lies inside its skill.'],
   'trigger-target-too-large': ['error', 'A reference has a bounded size.'],
   'trigger-target-unusable': ['error', 'A reference can be read.'],
+  'trigger-never-fires': ['warning', 'A trigger can fire.'],
+  'trigger-never-sent': ['warning', 'Clients pass the prompt of a pattern to hooks.'],
+  'trigger-paths-unmatched': ['warning', 'A glob matches a file of the project.'],
+  'trigger-target-empty': ['warning', 'A reference has text.'],
   'trigger-duplicate': ['warning', 'A trigger stands once.'],
+  'trigger-export-outdated': ['warning', 'An exported script and table have the triggers.'],
   'trigger-mid-execution': ['warning', 'A pattern waits for a prompt.'],
   'trigger-pattern-not-portable': ['warning', 'A pattern means the same in every engine.'],
+  'trigger-command-anywhere': ['info', 'A command pattern begins with the program.'],
   'trigger-format': ['info', 'Triggers have the portable format.'],
   'trigger-small-skill': ['info', 'A skill is large enough for triggers.'],
 } as const satisfies Record<string, readonly [Severity, string]>

@@ -3,6 +3,7 @@ import { firstMatch, promptLines, type TriggerSkill } from './match.ts'
 import { judgeExamples } from './examples.ts'
 import { type ExampleVerdict, isByExamples, isCall, matchesOf, sureFrom } from './judge.ts'
 import { compilePattern, type Pattern } from './pattern.ts'
+import { isRequired, matchToolCall, type ToolCall } from './tool-call.ts'
 import { costOf } from './inject.ts'
 
 export type TriggerVerdict = { trigger: TriggerDeclaration } & (
@@ -50,6 +51,51 @@ export function explainPrompt(
       return { trigger, outcome: 'no-match', reason: farReason(reading.pattern) }
     }),
   }))
+}
+
+/** Says of every trigger of every skill what it made of a tool call, and why. */
+export async function explainCall(
+  call: ToolCall,
+  skills: readonly TriggerSkill[],
+  place: { cwd: string; root: string },
+): Promise<SkillExplanation[]> {
+  const explanations: SkillExplanation[] = []
+  for (const skill of skills) {
+    const verdicts: TriggerVerdict[] = []
+    for (const trigger of skill.triggers) {
+      const [match] = await matchToolCall(call, [{ ...skill, triggers: [trigger] }], place)
+      if (match) {
+        const { text, promptLine } = match
+        const where = call.kind === 'shell' ? `in line ${promptLine} of the command` : ''
+        const reason = [where, isRequired(trigger) && 'denies the first call']
+        const facts = { text, promptLine, reason: reason.filter(Boolean).join(', ') }
+        verdicts.push({ trigger, outcome: 'fired', ...facts, ...costOf(skill, trigger) })
+      } else
+        verdicts.push({ trigger, outcome: 'no-match', reason: await callReason(trigger, call) })
+    }
+    explanations.push({ skill: skill.name, verdicts })
+  }
+  return explanations
+}
+
+async function callReason({ when }: TriggerDeclaration, call: ToolCall): Promise<string> {
+  if (!when || when.kind === 'examples') return 'it waits for a prompt, not for a tool call'
+  if (when.kind === 'command') {
+    if (call.kind !== 'shell') return 'it waits for a shell command'
+    const { readShellCommands } = await import('#core/shell-commands')
+    const { commandTexts } = await import('./command-match.ts')
+    const texts = readShellCommands(call.command).commands.flatMap((command) =>
+      commandTexts(command).slice(0, 1),
+    )
+    if (texts.length === 0) return 'the line runs no command'
+    return `no command of the line matches: ${texts
+      .slice(0, 5)
+      .map((text) => `\`${text}\``)
+      .join(', ')}`
+  }
+  const on = when.on === 'edit' ? 'edited' : 'read or edited'
+  if (call.kind !== 'edit' && call.kind !== when.on) return `it waits until such a file is ${on}`
+  return 'the file matches none of its globs'
 }
 
 function exampleVerdict(

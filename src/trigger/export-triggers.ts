@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Diagnostic } from '#core/errors'
 import { sha256 } from '#core/json'
+import { readRegularFile } from '#core/read-files'
 import { splitFrontmatter } from '#skill/frontmatter'
-import type { TriggerSkill } from './match.ts'
+import { type TriggerSkill, triggerSource } from './match.ts'
+import { compilePattern } from './pattern.ts'
 import { isPortable } from './check.ts'
 import { readPortableTriggers } from './read-triggers.ts'
 
@@ -15,7 +18,10 @@ const routingMarkers: BlockMarkers = {
   end: '<!-- /skillrail:triggers -->',
 }
 
-export const scriptPath = 'scripts/inject-context'
+const scriptPath = 'scripts/inject-context'
+
+/** One script under two names: the first injects references, the second tests the patterns. */
+export const scriptPaths = [scriptPath, 'scripts/validate-triggers'] as const
 
 /** Writes the instruction to run the script, and the table for a model without a shell, into the body. */
 export function exportTriggers(skill: TriggerSkill & { text: string }): {
@@ -33,6 +39,41 @@ export function exportTriggers(skill: TriggerSkill & { text: string }): {
   return { text, diagnostics: [damaged, ...diagnostics] }
 }
 
+/** What differs between the triggers and an export: the table in the body, and the script. */
+export function exportProblems(skill: TriggerSkill & { text: string }): Diagnostic[] {
+  const { name, text, path, directory } = skill
+  const split = splitFrontmatter(text)
+  const hasTable = split.found && findBlock(split.body, routingMarkers) !== undefined
+  const scripts = scriptPaths.map((script) => {
+    return {
+      script,
+      reading: readRegularFile(join(directory, script), { maxBytes: longestScript }),
+    }
+  })
+  const isExported = scripts.some(({ reading }) => reading.ok && isSigned(reading.text))
+  if (!hasTable && !isExported) return []
+  const code = 'trigger-export-outdated'
+  const hint = `Run: skillrail triggers export ${name}`
+  const outdated = (message: string): Diagnostic[] => [
+    { code, severity: 'warning', message, path, hint, source: triggerSource },
+  ]
+  const exported = exportTriggers(skill)
+  const isOld = (text: string) => scriptOrigin(text) === 'ours' && text !== scriptText()
+  return [
+    ...(hasTable ? [] : outdated(`The body has no routing table for \`${scriptPath}\`.`)),
+    ...(hasTable && exported.text !== text
+      ? outdated('The routing table in the body does not have the triggers of the frontmatter.')
+      : []),
+    ...scripts.flatMap(({ script, reading }) => {
+      if (!reading.ok) return outdated(`The export has no \`${script}\`.`)
+      return isOld(reading.text)
+        ? outdated(`\`${script}\` is of another version of Skillrail.`)
+        : []
+    }),
+    ...exported.diagnostics,
+  ]
+}
+
 /** The `SKILL.md` without what {@link exportTriggers} wrote, and the blank line before it. */
 export function withoutExport(text: string): string {
   const split = splitFrontmatter(text)
@@ -44,7 +85,16 @@ export function withoutExport(text: string): string {
 
 function routingBlock({ triggers }: TriggerSkill): string {
   const onPrompts = triggers.filter(({ when }) => when === undefined)
-  const rows = onPrompts.map(({ match, inject }) => `| ${cell(match)} | ${cell(inject)} |\n`)
+  const patterns = onPrompts.flatMap(({ match }) => {
+    const reading = compilePattern(match)
+    return reading.ok ? [reading.pattern] : []
+  })
+  const isMatched = (text: string) => patterns.some(({ test }) => test(text))
+  const rows = onPrompts.map(({ match, inject }) => {
+    const row = (pattern: string) => `| ${cell(pattern)} | ${cell(inject)} |\n`
+    const safe = row(notItself(match))
+    return isMatched(row(match).trimEnd()) && !isMatched(safe.trimEnd()) ? safe : row(match)
+  })
   return `## References for this request
 
 Where the context already has \`<!-- injected: FILE -->\` with a file's text, that file is loaded: do not
@@ -62,6 +112,15 @@ Without a shell, read the files of every row whose pattern matches a line of the
 | pattern | file |
 |---|---|
 ${rows.join('')}`
+}
+
+/** The same pattern in a form that does not match its own text, as in `grep '[d]eploy'`. */
+function notItself(pattern: string): string {
+  if (/\(\?|\\[^\W_dswbDSWB]/.test(pattern)) return pattern
+  const part = /\\.|\[\^?\]?(?:\[:[^\]]*:\]|\\.|[^\]\\])*\]|\{[\d,]+\}|[A-Za-z0-9]+/gs
+  return pattern.replaceAll(part, (text) =>
+    /^[A-Za-z0-9]/.test(text) ? `[${text.charAt(0)}]${text.slice(1)}` : text,
+  )
 }
 
 /** Code in a table: a bar is escaped, and the fence is longer than any run of backticks inside. */
@@ -128,11 +187,17 @@ function lineOffset(text: string, line: string, from: number): number {
 /** The second line of a script of ours: `# skillrail inject-context DIGEST-OF-THE-REST`. */
 const signature = /^# skillrail inject-context (sha256:[0-9a-f]{64})\n/
 
-/** `scripts/inject-context`: the same for every skill, because it reads the `SKILL.md` beside it. */
+/** The script under both names: the same for every skill, because it reads the `SKILL.md` beside it. */
 export function scriptText(): string {
   const path = fileURLToPath(new URL('../../plugins/portable/inject-context.sh', import.meta.url))
   const script = readFileSync(path, 'utf8')
   return `#!/bin/sh\n# skillrail inject-context ${sha256(script)}\n${script}`
+}
+
+const longestScript = 1024 * 1024
+
+function isSigned(text: string): boolean {
+  return signature.test(text.replace(/^#![^\n]*\n/, ''))
 }
 
 /** Whose script this is: one of ours as we wrote it, or one that somebody wrote or changed. */

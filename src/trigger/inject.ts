@@ -13,9 +13,16 @@ export interface InjectedReference {
 }
 
 /** `file`: absolute, for the instruction to read it; undefined where there is nothing to read. */
-type DeferredReference = Pick<InjectedReference, 'skill' | 'path'> & {
+export type DeferredReference = Pick<InjectedReference, 'skill' | 'path'> & {
   file?: string
   reason: string
+}
+
+/** The references that are injected, and those that are not, each with its reason. */
+export interface Injection {
+  injected: readonly InjectedReference[]
+  deferred: readonly DeferredReference[]
+  diagnostics: readonly Diagnostic[]
 }
 
 interface InjectionOptions {
@@ -29,7 +36,7 @@ interface InjectionOptions {
 export function planInjection(
   matches: readonly TriggerMatch[],
   { tokenBudget = Infinity, mayInject = () => true }: InjectionOptions = {},
-) {
+): Injection {
   const injected: InjectedReference[] = []
   const deferred: DeferredReference[] = []
   const diagnostics: Diagnostic[] = []

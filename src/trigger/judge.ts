@@ -8,19 +8,30 @@ export const sureFrom = 0.8
 
 const longestPrompt = 2000
 
-export type ExampleVerdict = NonNullable<ReturnType<typeof judge>>
+/** Which skill a prompt means, judged by the examples of triggers. */
+export interface ExampleVerdict {
+  name: string
+  probability: number
+  /** Proper names in the prompt that the skill lacks. */
+  missing: readonly string[]
+  /** The skill's nearest example; empty if no example shares a word with the prompt. */
+  example: string
+  words: readonly string[]
+  /** Another skill that fits the prompt nearly as well. */
+  rival: string | undefined
+  isSure: boolean
+}
 
-export function judge(prompt: string, rank: Ranker) {
+/** Undefined if the prompt calls a skill by name, or no skill fits. */
+export function judge(prompt: string, rank: Ranker): ExampleVerdict | undefined {
   const typed = prompt.slice(0, longestPrompt)
   if (isCall(typed)) return undefined
   const { ranked, probability, missing } = rank(typed)
   const [first, second] = ranked
   if (!first) return undefined
-  /** The nearest of its examples; empty where none has a word of the prompt. */
   const example = first.parts.find(({ kind }) => kind === 'example')?.text ?? ''
   const said = first.parts.filter(({ kind }) => !/example|likeness/.test(kind))
   const words = said.map(({ text }) => text)
-  /** Another skill that is nearly as like the prompt. */
   const rival = second && second.score > 0.7 * first.score ? second.id : undefined
   const isSure = probability >= sureFrom
   return { name: first.id, probability, missing, example, words, rival, isSure }

@@ -1,4 +1,5 @@
 import type { Diagnostic } from '#core/errors'
+import { cutText } from '#core/text'
 import type { TriggerDeclaration } from '#skill/model'
 import { compilePattern, hasRequired, type Pattern, type PatternProblem } from './pattern.ts'
 
@@ -53,7 +54,7 @@ export function promptLines(prompt: string): string[] {
 }
 
 export function firstMatch(
-  { find }: Pattern,
+  { find }: Pick<Pattern, 'find'>,
   lines: readonly string[],
 ): { text: string; promptLine: number } | undefined {
   for (const [index, line] of lines.entries()) {
@@ -74,11 +75,10 @@ export function patternDiagnostic(
   lineText?: string,
 ): Diagnostic {
   const place = `at character ${problem.offset + 1}`
-  const shown = match.length > 80 ? `${match.slice(0, 80)}…` : match
   return {
     code: problem.code,
     severity: 'error',
-    message: `The pattern \`${shown}\` is not accepted: ${problem.message} (${place}).`,
+    message: `The pattern \`${cutText(match, 80)}\` is not accepted: ${problem.message} (${place}).`,
     path,
     line,
     column: columnOf(match, problem.offset, lineText),

@@ -31,7 +31,7 @@ export interface PatternProblem {
   hint?: string | undefined
 }
 
-type PatternReading = { ok: true; pattern: Pattern } | { ok: false; problem: PatternProblem }
+export type PatternReading = { ok: true; pattern: Pattern } | { ok: false; problem: PatternProblem }
 
 /** Reads a pattern with the meaning of RE2, for single lines. Never throws. */
 export function compilePattern(written: string): PatternReading {

@@ -3,12 +3,17 @@ import type * as Jsonc from 'jsonc-parser'
 import type * as Zod from 'zod'
 import type { Diagnostic } from '#core/errors'
 import { isList, objectOf, parseJson } from '#core/json'
-import { safeLine } from '#core/text'
+import { safeLine, withoutMark } from '#core/text'
+import { zod } from '#core/zod'
 import { matchTriggers } from './examples.ts'
 import { planInjection } from './inject.ts'
 import type { TriggerSkill } from './match.ts'
 
-export type PromptCase = Zod.infer<ReturnType<typeof caseSchema>>
+export interface PromptCase {
+  prompt: string
+  /** Paths as in the triggers, or `skill:path`, in any order; or only whether anything is injected. */
+  inject: string[] | boolean
+}
 
 export const mostPromptBytes = 16 * 1024 * 1024
 
@@ -34,7 +39,7 @@ export function readPromptCases(
     if (data) cases.push(data)
     else report(line, `${place} is not of the form { "prompt", "inject" }.`)
   }
-  const trimmed = text.replace(/^\ufeff/, '').trim()
+  const trimmed = withoutMark(text).trim()
   const whole = parseJson(trimmed)
   const { evals } = objectOf(whole)
   const list = isList(evals) ? evals.map((one) => ({ inject: true, ...objectOf(one) })) : whole
@@ -64,9 +69,8 @@ function linesOf(text: string, key?: string): { entries: number[]; error: number
   return { entries, error: lineAt(errors[0]?.offset ?? 0) }
 }
 
-function caseSchema() {
-  const z: typeof Zod = createRequire(import.meta.url)('zod')
-  /** Paths as in the triggers, or `skill:path`, in any order; or only whether anything is injected. */
+function caseSchema(): Zod.ZodType<PromptCase> {
+  const z = zod()
   const inject = z.union([z.array(z.string()), z.boolean()])
   // An empty prompt matches nothing.
   const prompt = z.string().regex(/\S/)
@@ -77,14 +81,20 @@ function caseSchema() {
   ])
 }
 
-export type CaseVerdict = ReturnType<typeof judgeCase>
+export interface CaseVerdict {
+  prompt: string
+  ok: boolean
+  expected: PromptCase['inject']
+  /** Paths of references, as `skill:path` if several skills compete. */
+  injected: readonly string[]
+}
 
-/** What a prompt injects, and whether this is as expected; with `only`, what it injects of that skill. */
+/** Compares the references that a prompt injects with the case. @param only counts one skill's references. */
 export function judgeCase(
   { prompt, inject }: PromptCase,
   skills: readonly TriggerSkill[],
   only?: string,
-) {
+): CaseVerdict {
   const all = planInjection(matchTriggers(prompt, skills).matches).injected
   const injected = all.filter(({ skill }) => only === undefined || skill === only)
   const names = injected.map(({ skill, path }) => [path, `${skill}:${path}`])
@@ -98,8 +108,22 @@ export function judgeCase(
   return { prompt, ok: isMet && isComplete, expected: inject, injected: paths }
 }
 
-/** How many prompts that fired were meant to, and how many that were meant to did. */
-export function measure(verdicts: readonly CaseVerdict[]) {
+export interface Measurement {
+  /** Share of the prompts that fired and were meant to fire. */
+  precision: Share
+  /** Share of the prompts that were meant to fire and fired. */
+  recall: Share
+}
+
+/** A share from 0 to 1, with its bounds at 95 % confidence. */
+export interface Share {
+  share: number
+  low: number
+  high: number
+  total: number
+}
+
+export function measure(verdicts: readonly CaseVerdict[]): Measurement {
   const isMeant = ({ expected }: CaseVerdict) =>
     typeof expected === 'boolean' ? expected : expected.length > 0
   const fired = verdicts.filter(({ injected }) => injected.length > 0)
@@ -119,16 +143,16 @@ export function caseLines(verdicts: readonly CaseVerdict[]): string[] {
   })
 }
 
-export function measureLine({ precision, recall }: ReturnType<typeof measure>): string {
-  const percent = ({ share, low, high }: ReturnType<typeof shareOf>) =>
+export function measureLine({ precision, recall }: Measurement): string {
+  const percent = ({ share, low, high }: Share) =>
     `${(100 * share).toFixed(1)} % (${(100 * low).toFixed(1)} to ${(100 * high).toFixed(1)})`
   const first = precision.total === 0 ? 'unknown, as nothing fired' : percent(precision)
   const second = recall.total === 0 ? 'unknown, as no prompt is meant to fire' : percent(recall)
   return `precision ${first}, recall ${second}, with 95 % confidence`
 }
 
-/** A share of cases, with the bounds between which it lies with 95 % confidence (Wilson). */
-export function shareOf(count: number, total: number) {
+/** Returns a share of cases with its bounds at 95 % confidence (Wilson). */
+export function shareOf(count: number, total: number): Share {
   if (total === 0) return { share: 0, low: 0, high: 1, total }
   const z = 1.96
   const share = count / total

@@ -7,10 +7,18 @@ import { plainWords, stemOf } from '#rank/words'
 import type { TriggerDeclaration } from '#skill/model'
 import { frontmatterLines } from '#skill/frontmatter'
 import type { TriggerSkill } from './match.ts'
-import { judgeCase, measure, type PromptCase } from './prompt-cases.ts'
+import { judgeCase, measure, type Measurement, type PromptCase } from './prompt-cases.ts'
 import { readTriggers } from './read-triggers.ts'
 
-export type Suggestion = ReturnType<typeof suggestTriggers>
+export interface Suggestion {
+  skill: string
+  /** How many prompts made the agent use the skill, and how many did not. */
+  prompts: { used: number; others: number }
+  /** The entries of `triggers`, as YAML; empty if there are too few prompts. */
+  entries: string
+  /** On prompts that did not influence the choice: the present triggers, and the present with the new ones. */
+  heldOut?: { now: Measurement; suggested: Measurement } | undefined
+}
 
 const fewestPrompts = 4
 const mostExamples = 5
@@ -21,11 +29,10 @@ const longestPrompt = 2000
 export function suggestTriggers(
   skills: readonly [TriggerSkill, ...TriggerSkill[]],
   turns: readonly TranscriptTurn[],
-) {
+): Suggestion {
   const [skill, ...others] = skills
   const cases = labelledPrompts(skill, turns)
   const used = cases.filter(({ inject }) => inject)
-  /** Prompts after which the agent used the skill, and all the others. */
   const prompts = { used: used.length, others: cases.length - used.length }
   if (used.length < fewestPrompts) return { skill: skill.name, prompts, entries: '' }
   // The same third each time, whatever the other prompts are.
@@ -36,7 +43,6 @@ export function suggestTriggers(
   const examples = chooseExamples(chosen.filter(({ inject }) => inject))
   const pattern = separatingPattern(chosen)
   const inject = referenceOf(skill, turns)
-  /** The entries of `triggers`, as YAML; none where there are too few prompts. */
   const entries =
     (pattern === undefined ? '' : entry(`match: '${pattern}'`, inject)) +
     (examples.length === 0 ? '' : entry(`examples: ${JSON.stringify(examples)}`, inject))
@@ -45,7 +51,6 @@ export function suggestTriggers(
     const all = [{ ...skill, triggers }, ...others]
     return measure(held.map((one) => judgeCase(one, all, skill.name)))
   }
-  /** On prompts that nothing was chosen by, with the triggers of now and the new ones. */
   const heldOut = {
     now: measured(skill.triggers),
     suggested: measured([...skill.triggers, ...added]),

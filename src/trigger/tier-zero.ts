@@ -18,8 +18,14 @@ export const tierZeroMarkers = {
 /** What a line of the index may cost: about 50 tokens. */
 const longestLine = 220
 
-/** One line a skill: purpose, when to use it, its subcommands. */
-export function tierZeroLine(name: string, fields: SkillFields) {
+export interface TierZeroLine {
+  skill: string
+  text: string
+  tokens: number
+}
+
+/** Returns the index line of a skill: its purpose, when to use it, its subcommands. */
+export function tierZeroLine(name: string, fields: SkillFields): TierZeroLine {
   const head = fields.userInvocable ? `- \`/${name}\`: ` : `- ${name}: `
   const subcommands = subcommandsOf(name, fields)
   const tail = subcommands.length === 0 ? '' : ` Subcommands: ${subcommands.join(', ')}.`
@@ -66,7 +72,19 @@ function subcommandsOf(name: string, { argumentHint = '', triggers }: SkillField
   return [...new Set(words.map((word) => word.trim()).filter((word) => word !== ''))]
 }
 
-export type TokenReport = ReturnType<typeof tokenReport>
+/** Estimated tokens of a skill by tier, and of a prompt with and without triggers. */
+export interface TokenReport {
+  skill: string
+  discovery: number
+  metadata: number
+  instructions: number
+  /** `tokens` is undefined if the reference cannot be read. */
+  references: readonly { path: string; tokens: number | undefined }[]
+  withoutTriggers: number
+  withTriggers: number
+  /** Percent of `withoutTriggers` that triggers save. */
+  saved: number
+}
 
 interface MeasuredSkill {
   name: string
@@ -75,7 +93,7 @@ interface MeasuredSkill {
   tokens: { metadata: number; body: number }
 }
 
-export function tokenReport({ name, directory, fields, tokens }: MeasuredSkill) {
+export function tokenReport({ name, directory, fields, tokens }: MeasuredSkill): TokenReport {
   const paths = [...new Set(fields.triggers.map(({ inject }) => inject))]
   const references = paths.map((path) => {
     const target = readTarget(directory, path)

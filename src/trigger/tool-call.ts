@@ -1,6 +1,8 @@
 import { isAbsolute, relative, resolve, sep } from 'node:path'
+import type { ShellReading } from '#core/shell-commands'
+import type { TriggerDeclaration } from '#skill/model'
 import { firstMatch, type TriggerMatch, type TriggerSkill } from './match.ts'
-import { compilePattern } from './pattern.ts'
+import { compilePattern, type Pattern } from './pattern.ts'
 
 export interface ToolCall {
   kind: 'edit' | 'read' | 'shell' | 'skill'
@@ -8,41 +10,81 @@ export interface ToolCall {
   command: string
 }
 
-export function matchToolCall<Skill extends TriggerSkill>(
+/** Returns the triggers that a tool call fires, at most one match each. */
+export async function matchToolCall<Skill extends TriggerSkill>(
   call: ToolCall,
   skills: Iterable<Skill>,
   place: { cwd: string; root: string },
-): TriggerMatch<Skill>[] {
-  const commands = call.command.split(/\n|;|&&|\|\|?/).map((text) => text.trim())
-  const paths = call.paths.map((path) => {
-    const inside = relative(place.root, resolve(place.cwd, path))
-    return isAbsolute(inside) ? inside : inside.split(sep).join('/')
-  })
-  return [...skills].flatMap((skill) =>
-    skill.triggers.flatMap((trigger): TriggerMatch<Skill>[] => {
+): Promise<TriggerMatch<Skill>[]> {
+  const paths = call.paths.map((path) => pathInProject(path, place))
+  const shell = call.kind === 'shell' ? lazyShell(call.command) : undefined
+  const matches: TriggerMatch<Skill>[] = []
+  for (const skill of skills) {
+    for (const trigger of skill.triggers) {
       const { when } = trigger
-      const isTouched = when?.kind === 'paths' && (call.kind === 'edit' || call.kind === when.on)
-      const patterns = isTouched ? when.paths.map(globPattern) : []
-      if (when?.kind === 'command' && call.kind === 'shell') patterns.push(when.pattern)
-      const texts = isTouched ? paths : commands
-      return patterns
-        .slice(0, mostGlobs)
-        .flatMap((source) => {
-          const reading = compilePattern(source)
-          const found = reading.ok ? firstMatch(reading.pattern, texts) : undefined
-          return found ? [{ skill, trigger, ...found }] : []
-        })
-        .slice(0, 1)
-    }),
-  )
+      let match: FoundText | undefined
+      if (when?.kind === 'paths' && (call.kind === 'edit' || call.kind === when.on))
+        match = matchPaths(paths, when.paths)
+      else if (when?.kind === 'command') match = await shell?.(when.pattern, when.require)
+      if (match) matches.push({ skill, trigger, ...match })
+    }
+  }
+  return matches
+}
+
+/** Whether the first call is denied until the model has the reference. */
+export function isRequired({ when }: TriggerDeclaration): boolean {
+  return when !== undefined && 'require' in when && when.require
+}
+
+type FoundText = { text: string; promptLine: number }
+
+/** The shell parser is loaded only for a line that has the words of a pattern. */
+function lazyShell(line: string) {
+  let reading: ShellReading | undefined
+  return async (source: string, isGuard: boolean): Promise<FoundText | undefined> => {
+    const compiled = compilePattern(source)
+    if (!compiled.ok || !mayMatchCommand(line, compiled.pattern)) return undefined
+    const { readShellCommands } = await import('#core/shell-commands')
+    const { matchCommand } = await import('./command-match.ts')
+    reading ??= readShellCommands(line)
+    return matchCommand(line, reading, compiled.pattern, isGuard)
+  }
+}
+
+function pathInProject(path: string, { cwd, root }: { cwd: string; root: string }): string {
+  const inside = relative(root, resolve(cwd, path))
+  return isAbsolute(inside) ? inside : inside.split(sep).join('/')
+}
+
+function matchPaths(paths: readonly string[], globs: readonly string[]): FoundText | undefined {
+  for (const glob of globs.slice(0, mostGlobs)) {
+    const reading = compilePattern(globPattern(glob))
+    const match = reading.ok ? firstMatch(reading.pattern, paths) : undefined
+    if (match) return match
+  }
+  return undefined
+}
+
+/** Whether a line can match at all: a cheap test before the shell parser is loaded. */
+function mayMatchCommand(line: string, { required }: Pattern): boolean {
+  // Quotes and backslashes can stand inside any word; `$'\x67'` and braces can be any text.
+  if (/\$'|\{/.test(line)) return true
+  const text = line.replaceAll(/['"\\\r\n]/g, '')
+  const isThere = (part: string) => part.split(' ').every((word) => text.includes(word))
+  return required.every((clause) => clause.some(isThere))
 }
 
 const mostGlobs = 100
 
-/** The regular expression of a glob. One without a slash means a file of that name in any folder. */
+/**
+ * The regular expression of a glob. One without a slash means a file of that name in any folder; one with
+ * a slash at its end means every file below that folder.
+ */
 export function globPattern(glob: string): string {
-  const whole = glob.replace(/^\.?\//, '')
-  const anywhere = whole.includes('/') ? whole : `**/${whole}`
+  const inside = glob.replace(/^\.?(?:\/|$)/, '')
+  const whole = inside === '' || inside.endsWith('/') ? `${inside}**` : inside
+  const anywhere = whole.includes('/') || whole === '**' ? whole : `**/${whole}`
   let depth = 0
   const pattern = anywhere.replace(/\*\*\/|\*\*|[*?{},]|\[[^[\]]+\]|[\\^$.|+()[\]]/g, (sign) => {
     if (sign === '**/') return '(.*/)?'

@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs'
-import { dirname, isAbsolute, join } from 'node:path'
-import { isInside, realPathOf } from '#core/read-files'
-import { shellWord } from '#core/text'
-import type { SkillFields } from '#skill/model'
+import { join } from 'node:path'
+import { upTo } from '#core/folders'
 import { indentedJson, isObject, sha256, type JsonValue } from '#core/json'
+import { isInside, realPathOf } from '#core/read-files'
+import type { SkillFields } from '#skill/model'
+import { agentFileParts, agentParts } from './agent-files.ts'
+import { hookProgram } from './hook-program.ts'
 import {
   type Acceptance,
   type ActingKind,
@@ -11,26 +13,24 @@ import {
   type ActingPart,
   type ActingSkill,
   orderParts,
-  type TrustPolicy,
-  type TrustSubject,
+  skillPart,
 } from './model.ts'
-import { agentFileParts, agentParts, upTo, workspaceFileParts } from './project-files.ts'
-import { skillFiles, workspaceRelative } from './skill-files.ts'
-import type { TrustReason } from './skill-trust.ts'
+import { digestFile, skillFiles, workspaceRelative } from './skill-files.ts'
+import { overlayTexts, workspaceFileParts } from './workspace-files.ts'
 
 interface CollectOptions {
-  /** Whether text counts too, as it does in a pinned workspace; default false. */
+  /** Whether text is collected too, as in a pinned workspace; default false. */
   text?: boolean | undefined
-  /** Files of subagents are looked for from here up to the workspace; default the workspace. */
+  /** Subagent files are searched from here up to the workspace; default the workspace. */
   from?: string | undefined
-  /** What was accepted before: files of subagents in other folders are looked at again. */
+  /** The last acceptance: its subagent files in other folders are read again. */
   accepted?: Acceptance | undefined
 }
 
 /**
  * Reads everything in a workspace that can act: the configuration of servers, hooks and workflows,
- * the files that define subagents, and of each skill its scripts and the fields that start or allow
- * something. A skill that really lies outside the workspace is left out: trusting does not cover it.
+ * the files that define subagents, and each skill's scripts and fields that start or allow something.
+ * Leaves out a skill whose real directory is outside the workspace: trusting does not cover that skill.
  * @param workspace real path.
  */
 export function collectActingParts(
@@ -38,30 +38,49 @@ export function collectActingParts(
   skills: readonly ActingSkill[],
   options: CollectOptions = {},
 ): ActingPart[] {
-  const real = skills.flatMap((skill) => {
+  const skillsInside = skills.flatMap((skill) => {
     const directory = skill.realDirectory ?? realPathOf(skill.directory)
-    const inside = directory !== undefined && isInside(workspace, directory)
-    return inside ? [{ ...skill, realDirectory: directory }] : []
+    const isCovered = directory !== undefined && isInside(workspace, directory)
+    return isCovered ? [{ ...skill, realDirectory: directory }] : []
   })
-  const unique = new Map(real.map((skill) => [skill.realDirectory, skill]))
+  const unique = new Map(skillsInside.map((skill) => [skill.realDirectory, skill]))
   return [
     ...workspaceFileParts(workspace),
+    ...(options.text === true ? overlayTexts(workspace) : []),
     ...subagentParts(workspace, options),
-    ...[...unique.values()].flatMap((skill) => collectSkillParts(workspace, skill, options)),
+    ...[...unique.values()].flatMap((skill) => [
+      ...skillParts(workspace, skill),
+      ...collectSkillParts(workspace, skill, options),
+    ]),
   ].toSorted(orderParts)
+}
+
+/** The part that records the skill itself, with its text for a first review. */
+function skillParts(workspace: string, skill: ActingSkill): ActingPart[] {
+  const { realDirectory } = skill
+  if (realDirectory === undefined) return []
+  const content = digestFile(join(realDirectory, documentNameOf(skill)))
+  const { size, text } = content.ok ? content : { size: 0, text: undefined }
+  const part = skillPart(workspaceRelative(workspace, realDirectory))
+  return [{ ...part, skill: skill.name, size, text }]
+}
+
+function documentNameOf({ path }: ActingSkill): string {
+  return path?.endsWith('skill.md') ? 'skill.md' : 'SKILL.md'
 }
 
 function subagentParts(workspace: string, options: CollectOptions): ActingPart[] {
   const { text = false, from = workspace, accepted } = options
-  const found = agentParts(workspace, upTo(from, workspace), { text })
-  const known = new Set(found.map(({ path }) => path))
+  const parts = agentParts(workspace, upTo(from, workspace), { text })
+  const paths = new Set(parts.map(({ path }) => path))
   const elsewhere = (accepted?.parts ?? [])
-    .filter(({ kind, path }) => kind === 'agent' && !known.has(path))
+    .filter(({ kind, path }) => kind === 'agent' && !paths.has(path))
     .map(({ path }) => join(workspace, path))
     .filter((path) => existsSync(path))
-  return [...found, ...elsewhere.flatMap((path) => agentFileParts(workspace, path, { text }))]
+  return [...parts, ...elsewhere.flatMap((path) => agentFileParts(workspace, path, { text }))]
 }
 
+/** Reads the parts of one skill that can act. */
 export function collectSkillParts(
   workspace: string,
   skill: ActingSkill,
@@ -70,25 +89,28 @@ export function collectSkillParts(
   const directory = skill.realDirectory ?? realPathOf(skill.directory)
   if (directory === undefined) return []
   const owner = workspaceRelative(workspace, directory)
-  const { run, hooks } = skill.fields
-  const commands = hookCommands(hooks)
-  const programs = commands.flatMap((command) => hookProgram(command)?.path ?? [])
+  const { run, hooks, allowedTools, chain } = skill.fields
+  const hookLines = hookCommands(hooks)
+  const checks = (chain?.steps ?? []).flatMap(({ check }) => check ?? [])
+  const commands = [...hookLines, ...checks]
+  const programs = hookLines.flatMap((command) => hookProgram(command)?.path ?? [])
   const files = skillFiles(directory, {
     runs: run === undefined ? programs : [run, ...programs],
     commands,
+    // A tool that runs without a question can load a file of the skill, as `make` does.
+    starts: run !== undefined || commands.length > 0 || allowedTools !== undefined,
     text: options.text ?? false,
     isWorkspace: directory === workspace,
     linksOut: 'named',
   })
-  const documentName = skill.path?.endsWith('skill.md') ? 'skill.md' : 'SKILL.md'
-  const parts = [...fieldParts(documentName, skill.fields), ...files].map((part) => {
+  const parts = [...fieldParts(documentNameOf(skill), skill.fields), ...files].map((part) => {
     const path = workspaceRelative(workspace, join(directory, part.path))
     return { owner, skill: skill.name, ...part, path }
   })
   return parts.toSorted(orderParts)
 }
 
-/** The fields of a skill that start or allow something, each as one part with its value as text. */
+/** Returns one part for each field that starts or allows something, with the field's value as text. */
 function fieldParts(path: string, fields: SkillFields): Omit<ActingPart, 'owner'>[] {
   const { run, sandbox, hooks, allowedTools, chain, context, agent } = fields
   const values: Partial<Record<ActingKind, unknown>> = {
@@ -96,13 +118,15 @@ function fieldParts(path: string, fields: SkillFields): Omit<ActingPart, 'owner'
     run: sandbox ? { run, sandbox } : run,
     hooks,
     'allowed-tools': allowedTools,
-    // It decides which scripts run and where it waits.
+    // The chain decides which scripts and checks run, and where the run waits.
     chain: chain && {
       steps: chain.steps.map(({ line: _line, name, ...options }) =>
         Object.keys(options).length === 0 ? name : { name, ...options },
       ),
       gates: chain.gates,
       policy: chain.policy,
+      requireVerified: chain.requireVerified,
+      guardsAlways: chain.guardsAlways,
     },
     fork: context === 'fork' ? { context, agent } : undefined,
   }
@@ -114,64 +138,9 @@ function fieldParts(path: string, fields: SkillFields): Omit<ActingPart, 'owner'
   })
 }
 
-/**
- * The path in the skill with which the command of a hook begins: a relative one, or one below the
- * variable that holds the skill's directory. Undefined for a plain program, an absolute path, and any
- * other line for the shell. Whether the file is there was not looked at.
- */
-export function hookProgram(command: string) {
-  const line = command.trimStart()
-  const below = belowSkill.exec(line)
-  const way = below?.slice(1).find((one) => one !== undefined)
-  const path = way?.replace(/^\/+/, '') ?? relativePath(line)
-  if (path === undefined) return undefined
-  return { path, rest: line.slice(below?.[0].length ?? path.length) }
-}
-
 function hookCommands(hooks: JsonValue | undefined): string[] {
   if (typeof hooks !== 'object' || hooks === null) return []
   const { command } = isObject<JsonValue>(hooks) ? hooks : {}
   const inner = Object.values<JsonValue>(hooks).flatMap(hookCommands)
   return typeof command === 'string' ? [command, ...inner] : inner
-}
-
-/** Characters that mean nothing to a shell, and what may stand behind a word of them. */
-const word = '[^\\s"\'`$\\\\;&|<>()*?\\[\\]{}=]+'
-const end = '(?=[\\s;&|<>)]|$)'
-
-const firstWord = new RegExp(`^${word}${end}`)
-
-const name = '(?:CLAUDE|SKILLRAIL)_SKILL_DIR'
-const variable = `\\$(?:${name}|\\{${name}\\})`
-
-/** `$NAME/path`, `"$NAME"/path` and `"$NAME/path"`, where the path may have spaces. */
-const belowSkill = new RegExp(
-  `^(?:${variable}/(${word})|"${variable}"/(${word})|"${variable}/([^"$\`\\\\]+)")${end}`,
-)
-
-function relativePath(line: string): string | undefined {
-  const [first = ''] = firstWord.exec(line) ?? []
-  // A shell reads `~/bin/lint` as a path of the home.
-  const isElsewhere = isAbsolute(first) || /^(?:~|[A-Za-z]:)/.test(first)
-  return first.includes('/') && !isElsewhere ? first : undefined
-}
-
-export function allowingHint(
-  reason: TrustReason,
-  skill: TrustSubject,
-  policy: TrustPolicy,
-): string {
-  const directory = skill.realDirectory ?? skill.directory
-  // A nested folder of skills is not seen from the workspace. A path of one skill would trust that alone.
-  const isSeen = workspaceRelative(policy.workspace, directory).startsWith('.')
-  const command = `skillrail trust ${shellWord(isSeen ? policy.workspace : dirname(directory))}`
-  const hints: Partial<Record<TrustReason, string>> = {
-    'workspace-not-accepted': `To see what it may do and allow it: ${command} (in CI: --trust-workspace).`,
-    'workspace-changed': `To see what changed and accept it: ${command}`,
-    'workspace-added': `To see what it may do and allow it: ${command}`,
-    'lock-drift': `To see what differs: ${command} --lock --check; to lock it as it is now: ${command} --lock`,
-    'lock-unreadable': `To see what is wrong with it: ${command} --lock --check; to do without it: ${command} --unlock`,
-  }
-  const setting = `To allow it, add ${shellWord(directory)} to skills.trustedPaths in your own configuration file.`
-  return hints[reason] ?? setting
 }

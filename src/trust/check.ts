@@ -2,14 +2,15 @@ import type { Check, CheckContext } from '#core/command'
 import type { Diagnostic } from '#core/errors'
 import { amount } from '#core/text'
 import { findWorkspace } from '#core/read-files'
+import { appliedGuards } from './accepted-guards.ts'
 import { TrustStore } from './store.ts'
-import { readLock } from './lock.ts'
+import { readLock } from './lock-file.ts'
 
+/** Reports whether the workspace is trusted, for `doctor`. */
 export function checkTrust({ runtime, settings }: CheckContext): Check[] {
   const workspace = findWorkspace(runtime.cwd, runtime)
   if (settings.workspaceTrust === 'trusted') {
-    const found = `${workspace} is trusted for this command`
-    return [{ name: 'workspace', status: 'ok', found }]
+    return [{ name: 'workspace', status: 'ok', found: `${workspace} is trusted for this command` }]
   }
   const { acceptances, diagnostics } = new TrustStore(runtime).read()
   const accepted = acceptances.find((acceptance) => acceptance.workspace === workspace)
@@ -27,7 +28,28 @@ export function checkTrust({ runtime, settings }: CheckContext): Check[] {
   return [...problems, { name: 'workspace', status: 'ok', found }]
 }
 
-/** Nothing where the project has no lock. Only read: comparing would hash every skill. */
+/** The guards that apply here without a rail; nothing if there are none. */
+export function checkGuards({ runtime }: CheckContext): Check[] {
+  const { chains, unreadable } = appliedGuards(runtime)
+  return [
+    ...unreadable.map(({ path, reason }): Check => {
+      const found = `${path} cannot be read (${reason}), so commands and MCP tools are denied to agents`
+      return {
+        name: 'guards',
+        status: 'problem',
+        found,
+        advice: 'To write it again: skillrail trust',
+      }
+    }),
+    ...chains.map(({ name, path, calls, isOwn }): Check => {
+      const where = isOwn ? 'in every project' : 'in this project'
+      const found = `${calls.join(' and ')}: always denied ${where}, except in ${name} (${path})`
+      return { name: 'guards', status: 'ok', found }
+    }),
+  ]
+}
+
+/** Reports whether the lock can be read; nothing without a lock. Does not compare, which would hash every skill. */
 export function checkSkillLock({ runtime }: CheckContext): Check[] {
   const lock = readLock(findWorkspace(runtime.cwd, runtime))
   if (lock.state === 'none') return []

@@ -1,25 +1,53 @@
 import { compareText } from '#core/errors'
 import type { SkillFields } from '#skill/model'
-import type { TrustReason } from './skill-trust.ts'
 
 /** `untrusted`: text only as data, no hooks, no fork, `allowed-tools` narrows, nothing runs freely. */
 export type TrustLevel = 'trusted' | 'untrusted'
 
-/** Where a skill came from: the project, the user's home, a path given by name, or a program. */
+/** Source of a skill: the project, the user's home, an explicit path, or a program. */
 export type SkillScope = 'project' | 'user' | 'custom' | 'code'
 
 export interface TrustVerdict {
   level: TrustLevel
   code: TrustReason
   reason: string
-  /** What differs from what was accepted; only of `workspace-changed`. */
+  /** Differences from the acceptance; only with `workspace-changed`. */
   changes?: readonly PartChange[] | undefined
 }
+
+/** Each code with its level and its reason, as in "…: it was given by path". */
+export const trustReasons = {
+  'registered-by-program': trusted('the program registered it'),
+  'user-scope': trusted("it is one of the user's own skills"),
+  'trusted-path': trusted('it lies in a trusted path'),
+  'workspace-accepted': trusted('its workspace was trusted'),
+  'workspace-option': trusted('the caller vouches for its workspace'),
+  'workspace-not-accepted': untrusted('its workspace was never trusted'),
+  'workspace-changed': untrusted(
+    'something that it can execute has changed since its workspace was trusted',
+  ),
+  'workspace-added': untrusted('it was added after its workspace was trusted'),
+  'lock-drift': untrusted('it is not as the lock file of its project has it'),
+  'lock-unreadable': untrusted('the lock file of its project cannot be read'),
+  'outside-workspace': untrusted('a link leads from the workspace to its directory outside'),
+  'directory-unreadable': untrusted('its directory cannot be resolved'),
+  'custom-path': untrusted('it was given by path'),
+}
+
+function trusted(reason: string): Pick<TrustVerdict, 'level' | 'reason'> {
+  return { level: 'trusted', reason }
+}
+
+function untrusted(reason: string): Pick<TrustVerdict, 'level' | 'reason'> {
+  return { level: 'untrusted', reason }
+}
+
+export type TrustReason = keyof typeof trustReasons
 
 export interface TrustSubject {
   name: string
   scope: SkillScope
-  /** Absolute; its links are resolved unless `realDirectory` is given. Unused in scope `code`. */
+  /** Absolute; links are resolved unless there is a `realDirectory`. Unused in scope `code`. */
   directory: string
   realDirectory?: string | undefined
 }
@@ -31,10 +59,12 @@ export interface ActingSkill extends Omit<TrustSubject, 'scope'> {
 }
 
 /**
- * What a part is. `text` is recorded only for a pinned workspace; everything else can act: files
- * that run, the fields that start or allow something, and the configuration of servers and hooks.
+ * Kinds of parts. A `skill` part records that a skill exists, whatever its text says; `text` is
+ * recorded only for a pinned workspace. Every other kind can act: files that run, fields that start or
+ * allow something, and the configuration of servers and hooks.
  */
 export const actingKinds = [
+  'skill',
   'script',
   'run',
   'hooks',
@@ -55,11 +85,11 @@ export type ActingKind = (typeof actingKinds)[number]
 
 /** The recorded identity of one part. Owner, path and kind together are unique. */
 export interface AcceptedPart {
-  /** Directory of the skill it belongs to, relative to the workspace; '' for the workspace itself. */
+  /** Directory of the part's skill, relative to the workspace; '' for the workspace itself. */
   owner: string
   path: string
   kind: ActingKind
-  /** `sha256:…`, `link-sha256:…` of a link, or `unreadable`, which never equals anything. */
+  /** `sha256:…`, for a link `link-sha256:…`, or `unreadable`, which equals nothing. */
   digest: string
   /** Bytes of a file; 0 for a field. */
   size: number
@@ -67,12 +97,12 @@ export interface AcceptedPart {
 
 export interface ActingPart extends AcceptedPart {
   skill?: string | undefined
-  /** `bash`, `python3`, …: from the shebang, else from the extension. */
+  /** From the first line, else from the extension: `bash`, `python3`, … */
   interpreter?: string | undefined
-  /** The text that was hashed, up to 64 KiB, for a line diff; undefined for anything else. */
+  /** The hashed text, up to 64 KiB, for a line diff; undefined for binary or longer content. */
   text?: string | undefined
   link?: string | undefined
-  /** Why it could not be read, as in "PATH …": `is not a regular file`. */
+  /** Why the part could not be read, as in "PATH …": `is not a regular file`. */
   problem?: string | undefined
 }
 
@@ -81,7 +111,9 @@ export interface Acceptance {
   acceptedAt: string
   /** Whether the text of the skills was recorded too. */
   pinned: boolean
-  /** The only skills that were accepted, by owner; absent where the whole workspace was. */
+  /** Whether later skills are trusted while they contain only text. */
+  newText?: boolean | undefined
+  /** The accepted skills, by owner; undefined if the whole workspace is accepted. */
   skills?: readonly string[] | undefined
   parts: readonly AcceptedPart[]
 }
@@ -92,13 +124,13 @@ export type PartChange =
   | { change: 'changed'; part: ActingPart; accepted: AcceptedPart }
 
 export interface WorkspaceAssessment {
-  /** `changed`: accepted once, but something that acts differs from what was accepted. */
+  /** `changed`: accepted, but an acting part differs from the accepted one. */
   state: 'trusted' | 'untrusted' | 'changed'
-  /** In the order of owner, path and kind; everything is `added` where nothing was accepted. */
+  /** Ordered by owner, path and kind; without an acceptance, every part is `added`. */
   changes: readonly PartChange[]
 }
 
-/** What a decision depends on besides the skill; none of it comes from a file of the project. */
+/** The inputs of a decision besides the skill. None of them comes from a project file. */
 export interface TrustPolicy {
   workspace: string
   /** `trusted`: the caller vouches for the whole workspace (`--trust-workspace`). */
@@ -111,3 +143,11 @@ export interface TrustPolicy {
 export function orderParts(a: AcceptedPart, b: AcceptedPart): number {
   return compareText(a.owner, b.owner) || compareText(a.path, b.path) || compareText(a.kind, b.kind)
 }
+
+/** Returns the part that records that a skill exists. A later change of the skill's text does not change it. */
+export function skillPart(owner: string): AcceptedPart {
+  return { owner, path: owner === '' ? '.' : owner, kind: 'skill', digest: presence, size: 0 }
+}
+
+/** SHA-256 of an empty text. */
+const presence = 'sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'

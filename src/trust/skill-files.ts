@@ -13,6 +13,7 @@ import {
   realPathOf,
   withRegularFile,
 } from '#core/read-files'
+import { canAct, interpreterOf, isProse } from './file-kinds.ts'
 import type { ActingPart } from './model.ts'
 
 /** A file of a skill; `path` is relative to the skill's directory. */
@@ -21,37 +22,41 @@ export interface SkillFile extends Omit<ActingPart, 'owner'> {
 }
 
 interface SkillFilesOptions {
-  /** Paths that the field `run` and hooks name: such a file acts whatever it looks like. */
+  /** Paths from the field `run` and from hooks: these files act, whatever they contain. */
   runs?: readonly string[]
-  /** Lines for a shell: a file or folder acts whose name stands in one. Globs are not expanded. */
+  /** Shell lines: a file or folder acts if a line contains its name. Globs are not expanded. */
   commands?: readonly string[]
-  /** Whether files that cannot act are listed too, as `text`. */
+  /** Whether the skill's fields start or allow something; default false. */
+  starts?: boolean
+  /** Whether to list files that cannot act, as `text`. */
   text: boolean
-  /** Whether the skill is the whole workspace, whose history and state are none of it. */
+  /** Whether the skill is the whole workspace. Then its history and its state are left out. */
   isWorkspace: boolean
-  /** Whether a link that leads out of the skill is `named`, by where it leads, or cannot be accepted. */
+  /** Whether a link out of the skill is recorded with its target, or cannot be accepted. */
   linksOut: 'named' | 'refused'
 }
 
-/** A skill with more entries than this cannot be vouched for. */
+/** A skill with more files and directories cannot be verified. */
 export const maxEntries = 20_000
 
-/** Nor can one with more bytes to hash: every call would wait for them. */
+/** A skill with more bytes cannot be verified: each call would wait for the hashes. */
 export const maxBytes: number = 256 * 1024 * 1024
 
-/** A larger file cannot be vouched for: hashing waits for nobody, and a sparse file costs nothing. */
+/** A larger file cannot be verified: hashing takes time, and a sparse file is free to create. */
 const maxFileBytes: number = 64 * 1024 * 1024
 
-/** Where the lock of a project lies, relative to the workspace. */
+/** Path of a project's lock, relative to the workspace. */
 export const lockPath = '.skillrail/skills.lock.json'
 
-/** What a part that cannot be read has for a digest. It equals nothing, not even itself. */
+/** Digest of a part that cannot be read. It equals nothing, not even itself. */
 export const unreadableDigest = 'unreadable'
 
 /**
- * The files of a skill that can act: below `scripts/`, named by `run` or in a hook, executable, or code
- * by their name or first line. Every link acts, since it can put any file in the place of a script.
- * What cannot be read, is not a file, or goes away while it is read, can never be accepted.
+ * Lists the files of a skill that can act: files below `scripts/`, files named by `run` or a hook,
+ * executable files, and files that are code by name or first line. Every link acts: it can put any file
+ * in the place of a script. In a skill that has a script or starts something, every file except prose
+ * acts: a script can load any of these files. An entry that cannot be read, is not a regular file, or
+ * disappears during the read can never be accepted.
  * @param directory real path.
  */
 export function skillFiles(directory: string, options: SkillFilesOptions): SkillFile[] {
@@ -61,17 +66,19 @@ export function skillFiles(directory: string, options: SkillFilesOptions): Skill
 interface Place {
   real: string
   path: string
-  /** Whether all that is in it acts. */
+  /** Whether everything in this place acts. */
   acts: boolean
-  /** The real directories that lead to it, so that a link cannot lead in circles. */
+  /** The real directories above, so that a link cannot lead in circles. */
   above: ReadonlySet<string>
 }
 
 class SkillWalk {
   private readonly directory: string
   private readonly options: SkillFilesOptions
-  private readonly found: SkillFile[] = []
-  /** By its real path: `run: a/../b.md` names b.md, and on some disks so does `B.md`. */
+  private readonly collected: SkillFile[] = []
+  /** Files that act only if the skill has a script. */
+  private readonly loadable: Pick<Place, 'real' | 'path'>[] = []
+  /** Real path by path: `run: a/../b.md` names b.md, and on some disks so does `B.md`. */
   private readonly runs: ReadonlyMap<string, string | undefined>
   private readonly programs: ReadonlySet<string | undefined>
   private readonly commands: string
@@ -90,25 +97,30 @@ class SkillWalk {
   files(): SkillFile[] {
     const { directory } = this
     this.visit({ real: directory, path: '', acts: false, above: new Set([directory]) })
+    const hasScript = this.options.starts === true || this.collected.some(isScript)
+    for (const { real, path } of this.loadable) {
+      if (hasScript) this.collected.push(this.fileOf(real, path, 'script'))
+      else if (this.options.text) this.collected.push(this.fileOf(real, path, 'text'))
+    }
     if (this.entries > maxEntries) {
       this.refuse('.', `has more than ${maxEntries} files and directories`)
     }
     for (const [run, real] of this.runs) if (this.isLeftOut(run, real)) this.refuseRun(run)
-    return this.found
+    return this.collected
   }
 
-  private visit({ real, path: way, acts: acting, above }: Place): void {
-    for (const name of this.namesIn(real, way)) {
+  private visit({ real, path: parent, acts: parentActs, above }: Place): void {
+    for (const name of this.namesIn(real, parent)) {
       this.entries++
       if (this.entries > maxEntries || this.bytesLeft < 0) return
-      if (way === '' && this.options.isWorkspace && foldersOutsideSkill.includes(name)) continue
-      const path = way === '' ? name : `${way}/${name}`
-      const inner = join(real, name)
-      const isProgram = this.programs.has(inner)
+      if (parent === '' && this.options.isWorkspace && foldersOutsideSkill.includes(name)) continue
+      const path = parent === '' ? name : `${parent}/${name}`
+      const realEntry = join(real, name)
+      const isProgram = this.programs.has(realEntry)
       const isNamed = this.commands !== '' && this.commands.includes(unquoted(name))
-      const acts = acting || isNamed || isProgram || path.toLowerCase() === 'scripts'
-      const place = { real: inner, path, acts, above }
-      const { stats, problem = 'was removed while it was read' } = entryStats(inner)
+      const acts = parentActs || isNamed || isProgram || path.toLowerCase() === 'scripts'
+      const place = { real: realEntry, path, acts, above }
+      const { stats, problem = 'was removed while it was read' } = entryStats(realEntry)
       if (!stats) this.refuse(path, problem)
       else if (stats.isSymbolicLink()) this.followLink(place)
       else if (!isLeftBehind(name) || !stats.isFile()) this.take(place, stats)
@@ -121,8 +133,9 @@ class SkillWalk {
     if (stats.isDirectory()) return this.visit({ ...place, above: new Set([...above, real]) })
     const executable = (stats.mode & 0o111) !== 0
     if (acts || canAct(path, executable, () => fileHead(real, 2))) {
-      this.found.push(this.fileOf(real, path, 'script'))
-    } else if (this.options.text) this.found.push(this.fileOf(real, path, 'text'))
+      this.collected.push(this.fileOf(real, path, 'script'))
+    } else if (isLoadable(path, stats)) this.loadable.push({ real, path })
+    else if (this.options.text) this.collected.push(this.fileOf(real, path, 'text'))
   }
 
   private followLink(place: Place): void {
@@ -143,33 +156,33 @@ class SkillWalk {
     } else {
       const file = this.fileOf(real, path, 'script')
       if (file.problem === undefined) this.addLink(path, target, file.digest)
-      else this.found.push(file)
+      else this.collected.push(file)
     }
   }
 
-  /** Where a link leads counts too. The prefix tells its digest from that of a file with the same text. */
+  /** Records a link with its target. The prefix separates its digest from the digest of a file with the same text. */
   private addLink(path: string, target: string, content = ''): void {
     const digest = `link-${sha256(`${target}\0${content}`)}`
-    this.found.push({ path, kind: 'script', digest, size: 0, link: target })
+    this.collected.push({ path, kind: 'script', digest, size: 0, link: target })
   }
 
   private refuse(path: string, problem: string): void {
-    this.found.push(unreadable(path, problem))
+    this.collected.push(unreadable(path, problem))
   }
 
   private refuseRun(run: string): void {
     this.refuse(posix.normalize(run), 'is run by the skill and lies where it cannot be verified')
   }
 
-  /** Bytes that are not text could stand for another name, whose file would be looked at instead. */
-  private namesIn(real: string, way: string): string[] {
+  /** Refuses names that are not UTF-8: decoding them could yield the name of another file. */
+  private namesIn(real: string, parent: string): string[] {
     try {
       const names = readdirSync(real, { encoding: 'buffer' })
       const bad = names.find((name) => !isUtf8(name))?.toString()
-      if (bad !== undefined) this.refuse(posix.join(way, bad), 'has a name that is not UTF-8')
+      if (bad !== undefined) this.refuse(posix.join(parent, bad), 'has a name that is not UTF-8')
       return names.filter((name) => isUtf8(name)).map((name) => name.toString())
     } catch {
-      this.refuse(way === '' ? '.' : way, 'cannot be listed')
+      this.refuse(parent === '' ? '.' : parent, 'cannot be listed')
       return []
     }
   }
@@ -189,7 +202,7 @@ class SkillWalk {
     return { path, kind, digest, size, text, executable, interpreter: interpreterOf(path, head) }
   }
 
-  /** What is left out can change unseen, so nothing of it may be what the skill runs. */
+  /** Whether the skill runs a file that is left out, and so can change unseen. */
   private isLeftOut(run: string, real: string | undefined): boolean {
     const path = join(this.directory, run)
     return [path, real ?? path].some(
@@ -200,16 +213,26 @@ class SkillWalk {
   }
 }
 
+/** Leaves out `.git`: a repository cannot contain a file there, and each fetch writes there. */
+function isLoadable(path: string, stats: Stats): boolean {
+  const isInGit = path.toLowerCase().split('/').includes('.git')
+  return stats.isFile() && !isInGit && !isProse(path)
+}
+
+function isScript({ kind, link }: SkillFile): boolean {
+  return kind === 'script' && link === undefined
+}
+
 const skillTooLarge = `is too large to vouch for: with it the skill has more than ${maxBytes / 1024 / 1024} MiB`
 
 function unreadable(path: string, problem: string): SkillFile {
   return { path, kind: 'script', digest: unreadableDigest, size: 0, problem }
 }
 
-/** As a shell reads it, and a disk that knows no case. */
+/** Returns text without quotes and case, as a shell and a case-insensitive disk read it. */
 function unquoted(text: string): string {
-  const bare = text.replaceAll(/["'\\]/g, '')
-  return bare.normalize('NFC').toLowerCase()
+  const withoutQuotes = text.replaceAll(/["'\\]/g, '')
+  return withoutQuotes.normalize('NFC').toLowerCase()
 }
 
 const keptTextBytes = 64 * 1024
@@ -219,9 +242,9 @@ type Digested =
   | { ok: false; problem: string; tooLarge: boolean }
 
 /**
- * Hashes a file of any content without following a link at its end and without waiting on a FIFO or
- * a device.
- * @param limits `textBytes`: up to this size the text is given too.
+ * Hashes a file of any content. Does not follow a link in the last part of the path, and does not wait
+ * for a FIFO or a device.
+ * @param limits `textBytes`: up to this size the result contains the text.
  */
 export function digestFile(
   path: string,
@@ -229,8 +252,8 @@ export function digestFile(
 ): Digested {
   try {
     return withRegularFile(path, (descriptor, stats): Digested => {
-      const { size: said } = stats
-      const bytes = said > maxBytes ? undefined : readAll(descriptor, said, maxBytes)
+      const isTooLarge = stats.size > maxBytes
+      const bytes = isTooLarge ? undefined : readAll(descriptor, stats.size, maxBytes)
       if (!bytes) return { ok: false, problem: tooLargeProblem, tooLarge: true }
       const isText = bytes.length <= textBytes && isUtf8(bytes) && !bytes.includes(0)
       const text = isText ? bytes.toString('utf8') : undefined
@@ -242,7 +265,7 @@ export function digestFile(
   }
 }
 
-/** The first bytes of a file as Latin-1 text, or '' where it cannot be read. */
+/** Returns the first bytes of a file as Latin-1 text, or '' if the file cannot be read. */
 export function fileHead(path: string, bytes: number): string {
   try {
     return bytesOf(path, bytes).toString('latin1')
@@ -258,26 +281,31 @@ function cannotBeRead(error: unknown): string {
 const tooLargeProblem = `is too large to vouch for: more than ${maxFileBytes / 1024 / 1024} MiB`
 
 /**
- * Everything in a skill, text and code alike, by the rules for what acts. A link that leads out of the
- * skill is refused: what lies there could be exchanged unseen.
+ * Reads everything in a skill, text and code, with the rules of {@link skillFiles}. Refuses a link out
+ * of the skill: its target could be exchanged unseen.
  * @param directory real path.
  */
-export function skillTree(workspace: string, directory: string) {
+export function skillTree(workspace: string, directory: string): SkillTree {
   const isWorkspace = directory === workspace
   const files = skillFiles(directory, { text: true, isWorkspace, linksOut: 'refused' })
   files.sort(byText('path'))
   const runnable = files.filter((file) => file.executable === true).map(({ path }) => path)
-  /** Paths of the files that may be executed; undefined on Windows, which does not know. */
   const executable = process.platform === 'win32' ? undefined : new Set(runnable)
-  const whole = files.every(({ digest }) => digest !== unreadableDigest)
+  const isReadable = files.every(({ digest }) => digest !== unreadableDigest)
   const digests = files.map(({ path, digest }) => [path, digest] as const)
-  return { digest: whole ? treeDigest(digests, executable) : undefined, executable, files }
+  return { digest: isReadable ? treeDigest(digests, executable) : undefined, executable, files }
 }
 
-/** `digest` is undefined where something in it cannot be read. */
-export type SkillTree = ReturnType<typeof skillTree>
+/** The files of a skill, with one digest for all files. */
+export interface SkillTree {
+  /** Undefined if a file cannot be read. */
+  digest: string | undefined
+  /** Paths of the files that may be executed; undefined on Windows, which does not record it. */
+  executable: ReadonlySet<string> | undefined
+  files: readonly SkillFile[]
+}
 
-/** One digest for the files of a tree in any order, and for which of them may be executed, where known. */
+/** Returns one digest for the files of a tree and their executable bits. The order of files does not matter. */
 export function treeDigest(
   files: readonly (readonly [path: string, digest: string])[],
   executable: Iterable<string> = [],
@@ -287,16 +315,17 @@ export function treeDigest(
   return sha256([...lines, ...bits].toSorted(compareText).join(''))
 }
 
-/** A real path as the record has it: relative to the workspace, `/` between names, '' for itself. */
+/** Returns a real path in the record's form: relative to the workspace, with `/`; '' is the workspace. */
 export function workspaceRelative(workspace: string, path: string): string {
   return relative(workspace, path).split(sep).join('/')
 }
 
+/** Returns a skill's path in the lock's form: as {@link workspaceRelative}; `.` is the workspace. */
 export function lockedPath(workspace: string, directory: string): string {
   return workspaceRelative(workspace, directory) || '.'
 }
 
-/** What lies at a path, a link being a link: `problem` where it cannot be read, neither where it is missing. */
+/** Returns the stats at a path without following a link, or `problem`; neither if nothing is there. */
 export function entryStats(path: string): { stats?: Stats | undefined; problem?: string } {
   try {
     return { stats: lstatSync(path, { throwIfNoEntry: false }) }
@@ -305,7 +334,7 @@ export function entryStats(path: string): { stats?: Stats | undefined; problem?:
   }
 }
 
-/** Where a link leads, unless its bytes are not text, when two of them could look the same. */
+/** Returns the target of a link. Refuses targets that are not UTF-8: two of them could decode to the same text. */
 export function readLink(path: string): { target: string } | { problem: string } {
   try {
     const target = readlinkSync(path, { encoding: 'buffer' })
@@ -316,66 +345,7 @@ export function readLink(path: string): { target: string } | { problem: string }
   }
 }
 
-/** Whether a value has the form of a digest that a record or a lock may hold: of a file or a link. */
+/** Whether a value is a digest of a file or a link, as a record or a lock contains it. */
 export function isDigest(value: unknown): value is string {
   return typeof value === 'string' && /^(?:link-)?sha256:[0-9a-f]{64}$/.test(value)
 }
-
-/** Whether a file is code: by its extension, its executable bit or its first two characters. */
-export function canAct(path: string, executable: boolean, head: () => string): boolean {
-  const extension = extensionOf(path)
-  if (interpreters.has(extension) || loadable.has(extension)) return true
-  return !prose.has(extension) && (executable || head() === '#!')
-}
-
-/** `python3` for `#!/usr/bin/env -S python3 -u`; else what the extension stands for, if anything. */
-export function interpreterOf(path: string, head: string): string | undefined {
-  const line = /^#!\s*(\S+)(.*)/.exec(head)
-  const program = line?.[1]?.split('/').at(-1)
-  if (program === undefined) return interpreters.get(extensionOf(path))
-  if (program !== 'env') return program
-  return line?.[2]?.split(/\s+/).find((word) => word !== '' && !/^-|=/.test(word))
-}
-
-export function extensionOf(path: string): string {
-  return posix.extname(path).slice(1).toLowerCase()
-}
-
-const interpreters: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    bash: 'bash',
-    cmd: 'bat cmd',
-    fish: 'fish',
-    lua: 'lua',
-    node: 'cjs cts js jsx mjs mts ts tsx',
-    perl: 'pl',
-    php: 'php',
-    pwsh: 'ps1',
-    python3: 'py',
-    Rscript: 'r',
-    ruby: 'rb',
-    sh: 'sh',
-    zsh: 'zsh',
-  }).flatMap(([program, extensions]) =>
-    extensions.split(' ').map((extension) => [extension, program] as const),
-  ),
-)
-
-export const codeExtensions: readonly string[] = [...interpreters.keys()]
-
-/** Source code of other languages. */
-export const sourceExtensions: readonly string[] =
-  'applescript awk clj cs dart ex exs go groovy java jl ksh kts mk nu psm1 pyi pyw rs scala sql swift tcl vbs'.split(
-    ' ',
-  )
-
-/** Files that another program loads and executes, or unpacks into such files. */
-const loadable: ReadonlySet<string> = new Set([
-  ...sourceExtensions,
-  ...'7z a bin class com dll dylib egg exe gz jar msi node o pth pyc pyd pyo rar so tar tgz wasm whl xz zip'.split(
-    ' ',
-  ),
-])
-
-/** Acts only below `scripts/` or where `run` or a hook names it. */
-const prose: ReadonlySet<string> = new Set(['gif', 'jpeg', 'jpg', 'md', 'pdf', 'png', 'svg'])

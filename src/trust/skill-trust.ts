@@ -2,8 +2,10 @@ import { dirname, isAbsolute, join } from 'node:path'
 import { type Diagnostic, exitCode, type ExitCode } from '#core/errors'
 import { isInside, realPathOf } from '#core/read-files'
 import type { Runtime } from '#core/runtime'
+import { shellWord } from '#core/text'
 import { SkillError } from '#skill/errors'
-import { allowingHint, collectSkillParts } from './acting-parts.ts'
+import { collectSkillParts } from './acting-parts.ts'
+import { agentFileParts } from './agent-files.ts'
 import { lockStateOf, type NearestLock, nearestLock } from './lock.ts'
 import {
   type Acceptance,
@@ -15,72 +17,44 @@ import {
   type SkillScope,
   type TrustLevel,
   type TrustPolicy,
+  type TrustReason,
+  trustReasons,
   type TrustSubject,
   type TrustVerdict,
   type WorkspaceAssessment,
 } from './model.ts'
-import { agentFileParts } from './project-files.ts'
 import { unreadableDigest, workspaceRelative } from './skill-files.ts'
 import { TrustStore } from './store.ts'
-
-/** Why a skill has its level: each code with its level and its reason, as in "…: it was given by path". */
-export const trustReasons = {
-  'registered-by-program': trusted('the program registered it'),
-  'user-scope': trusted("it is one of the user's own skills"),
-  'trusted-path': trusted('it lies in a trusted path'),
-  'workspace-accepted': trusted('its workspace was trusted'),
-  'workspace-option': trusted('the caller vouches for its workspace'),
-  'workspace-not-accepted': untrusted('its workspace was never trusted'),
-  'workspace-changed': untrusted(
-    'something that it can execute has changed since its workspace was trusted',
-  ),
-  'workspace-added': untrusted('it was added after its workspace was trusted'),
-  'lock-drift': untrusted('it is not as the lock file of its project has it'),
-  'lock-unreadable': untrusted('the lock file of its project cannot be read'),
-  'outside-workspace': untrusted('a link leads from the workspace to its directory outside'),
-  'directory-unreadable': untrusted('its directory cannot be resolved'),
-  'custom-path': untrusted('it was given by path'),
-}
-
-function trusted(reason: string): Pick<TrustVerdict, 'level' | 'reason'> {
-  return { level: 'trusted', reason }
-}
-
-function untrusted(reason: string): Pick<TrustVerdict, 'level' | 'reason'> {
-  return { level: 'untrusted', reason }
-}
-
-export type TrustReason = keyof typeof trustReasons
 
 interface TrustFacts {
   scope: SkillScope
   /** Real path, or undefined where there is none; ignored in the scopes `code` and `user`. */
   directory: string | undefined
   policy: TrustPolicy
-  /** Whether a part that acts differs from what was accepted; default false. */
+  /** Whether an acting part differs from the accepted one; default false. */
   changed?: boolean
-  /** Whether nothing of it was accepted, though its workspace was; default false. */
+  /** Whether the skill was added after its workspace was accepted; default false. */
   added?: boolean
-  /** What the skill is by the lock of its project; undefined where it is as locked, or has none. */
+  /** Undefined if the skill matches the lock, or the project has none. */
   lock?: 'drifted' | 'unreadable' | undefined
 }
 
 /**
- * The one place where a skill gets its level. Nothing that a skill or a project file says is among
- * its inputs, so neither can raise its own trust. A lock is a file of the project: it takes trust away
- * from the project's skills and gives none.
+ * Decides the level of a skill. No other function does. The inputs contain nothing that a skill or a
+ * project file says, so neither can raise its own trust. A lock is a project file: it can only lower
+ * the trust of the project's skills.
  */
 export function decideTrust(facts: TrustFacts): TrustVerdict {
   const { lock } = facts
-  const byPlace = reasonOf(facts)
-  const isHeld = lock && trustReasons[byPlace].level === 'trusted' && isUnderLock(facts)
-  const code = !isHeld ? byPlace : lock === 'drifted' ? 'lock-drift' : 'lock-unreadable'
+  const reasonByPlace = reasonOf(facts)
+  const isLowered = lock && trustReasons[reasonByPlace].level === 'trusted' && isUnderLock(facts)
+  const code = !isLowered ? reasonByPlace : lock === 'drifted' ? 'lock-drift' : 'lock-unreadable'
   return { ...trustReasons[code], code }
 }
 
 /**
- * By where the skill lies, and not by how it was found: a project can name a folder of its own in
- * `skills.paths`. Only what the user or a program put there has nothing to do with a project.
+ * Whether the project's lock applies to a skill. The skill's place decides, not how it was discovered:
+ * a project can name one of its folders in `skills.paths`. Skills of the user or a program are exempt.
  */
 export function isUnderLock({ scope, directory, policy }: TrustFacts): boolean {
   if (scope === 'user' || scope === 'code' || directory === undefined) return false
@@ -93,22 +67,43 @@ function reasonOf({ scope, directory, policy, changed, added }: TrustFacts): Tru
   if (directory === undefined) return 'directory-unreadable'
   if (policy.trustedPaths.some((path) => isInside(path, directory))) return 'trusted-path'
   if (scope === 'custom') return 'custom-path'
-  const vouched = policy.workspaceTrust === 'trusted'
+  const isVouchedFor = policy.workspaceTrust === 'trusted'
   const { acceptance, workspace } = policy
   const accepted = acceptance?.workspace === workspace && covers(acceptance, directory)
-  if (!vouched && !accepted) return 'workspace-not-accepted'
+  if (!isVouchedFor && !accepted) return 'workspace-not-accepted'
   if (!isInside(policy.workspace, directory)) return 'outside-workspace'
-  if (vouched) return 'workspace-option'
+  if (isVouchedFor) return 'workspace-option'
   if (added) return 'workspace-added'
   return changed ? 'workspace-changed' : 'workspace-accepted'
 }
 
-/** Whether the skill in a directory, or a file that no skill has, was accepted with its workspace. */
+/** Whether an acceptance includes the skill in a directory; one for the whole workspace includes every file. */
 export function covers({ workspace, skills }: Acceptance, directory: string): boolean {
   return skills === undefined || skills.includes(workspaceRelative(workspace, directory))
 }
 
-/** Whether a skill of level `upper` may hide one of level `lower` that has the same name. */
+/** Returns the sentence that says how to allow a skill that is not trusted. */
+export function allowingHint(
+  reason: TrustReason,
+  skill: TrustSubject,
+  policy: TrustPolicy,
+): string {
+  const directory = skill.realDirectory ?? skill.directory
+  // Discovery from the workspace misses nested folders. The skill's own path would trust only that skill.
+  const isDiscovered = workspaceRelative(policy.workspace, directory).startsWith('.')
+  const command = `skillrail trust ${shellWord(isDiscovered ? policy.workspace : dirname(directory))}`
+  const hints: Partial<Record<TrustReason, string>> = {
+    'workspace-not-accepted': `To see what it may do and allow it: ${command} (in CI: --trust-workspace).`,
+    'workspace-changed': `To see what changed and accept it: ${command}`,
+    'workspace-added': `To see what it may do and allow it: ${command}`,
+    'lock-drift': `To see what differs: ${command} --lock --check; to lock it as it is now: ${command} --lock`,
+    'lock-unreadable': `To see what is wrong with it: ${command} --lock --check; to do without it: ${command} --unlock`,
+  }
+  const setting = `To allow it, add ${shellWord(directory)} to skills.trustedPaths in your own configuration file.`
+  return hints[reason] ?? setting
+}
+
+/** Whether a skill of level `upper` may hide a skill of level `lower` with the same name. */
 export function mayShadow(upper: TrustLevel, lower: TrustLevel): boolean {
   return upper === 'trusted' || lower === 'untrusted'
 }
@@ -117,24 +112,27 @@ export interface TrustPolicyOptions {
   /** Any spelling of the workspace; see `findWorkspace`. */
   workspace: string
   workspaceTrust?: 'ask' | 'trusted' | undefined
-  /** Absolute, or with `~/`. A relative one is reported and ignored: it would differ in every project. */
+  /** Absolute, or with `~/`. A relative path is reported and ignored: it would differ in every project. */
   trustedPaths?: readonly string[] | undefined
 }
 
-/** Reads the user's record once, for any number of decisions. A broken record trusts no workspace. */
-export function readTrustPolicy(runtime: Runtime, options: TrustPolicyOptions) {
+/** Reads the user's record once, for any number of decisions. A corrupt record trusts no workspace. */
+export function readTrustPolicy(
+  runtime: Runtime,
+  options: TrustPolicyOptions,
+): { policy: TrustPolicy; diagnostics: readonly Diagnostic[] } {
   const { workspaceTrust = 'ask', trustedPaths: paths = [] } = options
   const { acceptances, diagnostics } = new TrustStore(runtime).read()
   const workspace = realPathOf(options.workspace) ?? options.workspace
-  const named = paths.map((path) =>
+  const expandedPaths = paths.map((path) =>
     /^~(?:\/|$)/.test(path) ? join(runtime.home, path.slice(1)) : path,
   )
-  const trustedPaths = named.filter(isAbsolute).flatMap((path) => realPathOf(path) ?? [])
+  const trustedPaths = expandedPaths.filter(isAbsolute).flatMap((path) => realPathOf(path) ?? [])
   const acceptance = acceptances.find((item) => item.workspace === workspace)
   const hint = 'Give an absolute path or one that begins with ~/.'
-  const relative = named.flatMap((written): Diagnostic[] => {
-    if (isAbsolute(written)) return []
-    const message = `the trusted path "${written}" is relative and was ignored`
+  const relative = expandedPaths.flatMap((trustedPath): Diagnostic[] => {
+    if (isAbsolute(trustedPath)) return []
+    const message = `the trusted path "${trustedPath}" is relative and was ignored`
     const path = 'skills.trustedPaths'
     return [{ code: 'trusted-path-relative', severity: 'warning', message, path, hint }]
   })
@@ -142,7 +140,7 @@ export function readTrustPolicy(runtime: Runtime, options: TrustPolicyOptions) {
   return { policy, diagnostics: [...diagnostics, ...relative] }
 }
 
-/** The skill may not do this at its trust level. Exit code 4; `hint` says what would allow it. */
+/** A skill is not allowed to do something at its trust level. Exit code 4; `hint` says how to allow it. */
 export class SkillNotTrustedError extends SkillError {
   override readonly exitCode: ExitCode = exitCode.refused
   readonly skill: string
@@ -173,26 +171,26 @@ interface RefusalFacts {
   diagnostics?: readonly Diagnostic[] | undefined
 }
 
-/** The level of a skill by its place alone, for lists; what acts asks {@link confirmTrust}. */
+/** Returns the level by the skill's place alone, for a search. Before a skill is shown or used, ask {@link confirmTrust}. */
 export function skillTrust(skill: TrustSubject, policy: TrustPolicy): TrustVerdict {
   return decideTrust(factsOf(skill, policy))
 }
 
-/** Links are resolved only where the place of the directory can make a difference. */
+/** Resolves links only if the place of the directory can change the level. */
 function factsOf(skill: TrustSubject, policy: TrustPolicy): TrustFacts {
   const { scope, directory, realDirectory } = skill
   const { trustedPaths, workspaceTrust, acceptance } = policy
   const workspaceTrusted = workspaceTrust === 'trusted' || acceptance !== undefined
-  const decisive = trustedPaths.length > 0 || (scope === 'project' && workspaceTrusted)
-  const real = realDirectory ?? (decisive ? realPathOf(directory) : directory)
+  const placeMatters = trustedPaths.length > 0 || (scope === 'project' && workspaceTrusted)
+  const real = realDirectory ?? (placeMatters ? realPathOf(directory) : directory)
   return { scope, directory: real, policy }
 }
 
 /**
- * The level of a skill now. In an accepted workspace everything of a project skill that acts is
- * compared with what was accepted (its text too, where pinned). Where the project has a lock, all of
- * the skill must be as locked, whoever trusts it. Reads the files of this one skill.
- * @param lockOf the lock of the policy's workspace, asked for where it counts; default: as it is now.
+ * Returns the level of a skill now. In an accepted workspace, compares each acting part of a project
+ * skill with the accepted one (text too, if pinned). If the project has a lock, the whole skill must
+ * match the lock, whoever trusts the skill. Reads the files of this one skill.
+ * @param lockOf returns the lock of the policy's workspace; called only if it matters; default: reads it.
  */
 export function confirmTrust(
   skill: TrustSubject & ActingSkill,
@@ -204,25 +202,34 @@ export function confirmTrust(
   const { workspace, acceptance } = policy
   const verdict = decideTrust(facts)
   if (verdict.level !== 'trusted' || directory === undefined || !isUnderLock(facts)) return verdict
-  let changes: PartChange[] = []
-  let added = false
-  if (verdict.code === 'workspace-accepted' && acceptance) {
-    const options = { text: acceptance.pinned }
-    const parts = collectSkillParts(workspace, { ...skill, realDirectory: directory }, options)
-    const owner = workspaceRelative(workspace, directory)
-    const accepted = acceptance.parts.filter((part) => part.owner === owner)
-    changes = compareParts(accepted, parts)
-    added = changes.length > 0 && accepted.length === 0
-  }
+  const isAccepted = verdict.code === 'workspace-accepted' && acceptance
+  const { added, changes } = isAccepted
+    ? changesSince(acceptance, workspace, { ...skill, realDirectory: directory })
+    : { added: false, changes: [] }
   const changed = changes.length > 0 && !added
   const lock = changed || added ? undefined : lockStateOf(workspace, directory, lockOf())
   return { ...decideTrust({ ...facts, changed, added, lock }), ...(changed ? { changes } : {}) }
 }
 
+/** `added`: nothing of the skill was accepted. */
+function changesSince(
+  acceptance: Acceptance,
+  workspace: string,
+  skill: ActingSkill & { realDirectory: string },
+): { added: boolean; changes: readonly PartChange[] } {
+  const parts = collectSkillParts(workspace, skill, { text: acceptance.pinned })
+  const hasOnlyText = parts.every(({ kind }) => kind === 'text')
+  if (acceptance.newText && hasOnlyText) return { added: false, changes: [] }
+  const owner = workspaceRelative(workspace, skill.realDirectory)
+  const accepted = acceptance.parts.filter((part) => part.owner === owner)
+  const comparable = accepted.filter(({ kind }) => kind !== 'skill')
+  return { added: accepted.length === 0, changes: compareParts(comparable, parts) }
+}
+
 /**
- * Passes when the skill is trusted now, as {@link confirmTrust} says.
- * @param action what is about to happen, as in "may not …": `'run its script'`.
- * @throws {SkillNotTrustedError} with the command that would allow it in `hint`.
+ * Throws unless the skill is trusted now, as {@link confirmTrust} decides.
+ * @param action the next action, as in "may not …": `'run its script'`.
+ * @throws {SkillNotTrustedError} `hint` has the command that would allow the action.
  */
 export function requireTrusted(
   skill: TrustSubject & ActingSkill,
@@ -233,6 +240,7 @@ export function requireTrusted(
   if (refusal) throw refusal
 }
 
+/** Returns the error that {@link requireTrusted} would throw. */
 export function trustRefusal(
   skill: TrustSubject & ActingSkill,
   policy: TrustPolicy,
@@ -247,33 +255,40 @@ export function trustRefusal(
 }
 
 /**
- * {@link confirmTrust} for any number of skills of a workspace that has a lock, which is read once;
- * undefined where there is none. `hint` says what would allow a skill.
+ * Returns {@link confirmTrust} for any number of skills. Reads the record and the workspace's lock once.
+ * `hint` says how to allow a skill.
  */
-export function lockedTrust(
+export function trustOfMany(
   runtime: Runtime,
   options: TrustPolicyOptions,
-): ((skill: TrustSubject & ActingSkill) => TrustVerdict & { hint: string }) | undefined {
-  const lock = nearestLock(realPathOf(options.workspace) ?? options.workspace)
-  if (lock.reading.state === 'none') return undefined
+): (skill: TrustSubject & ActingSkill) => TrustVerdict & { hint: string } {
   const { policy } = readTrustPolicy(runtime, options)
+  let lock: NearestLock | undefined
   return (skill) => {
-    const verdict = confirmTrust(skill, policy, () => lock)
+    const verdict = confirmTrust(skill, policy, () => (lock ??= nearestLock(policy.workspace)))
     return { ...verdict, hint: allowingHint(verdict.code, skill, policy) }
   }
 }
 
-/** `parts` must hold the text parts exactly where `accepted.pinned` says so. */
+/** Compares a workspace with its acceptance. `parts` must include text parts if `accepted.pinned`, else none. */
 export function assessWorkspace(
   accepted: Acceptance | undefined,
   parts: readonly ActingPart[],
 ): WorkspaceAssessment {
   const changes = compareParts(accepted?.parts ?? [], parts)
   if (!accepted) return { state: 'untrusted', changes }
-  return { state: changes.length === 0 ? 'trusted' : 'changed', changes }
+  // Records of earlier versions name a skill only by its other parts. A removed skill harms nobody.
+  const owners = new Set(accepted.parts.map(({ owner }) => owner))
+  const isNewSkill = ({ change, part: { owner } }: PartChange): boolean =>
+    change === 'added' && accepted.newText !== true && !owners.has(owner)
+  const relevant = changes.filter((change) => change.part.kind !== 'skill' || isNewSkill(change))
+  return { state: relevant.length === 0 ? 'trusted' : 'changed', changes: relevant }
 }
 
-function compareParts(accepted: readonly AcceptedPart[], current: readonly ActingPart[]) {
+function compareParts(
+  accepted: readonly AcceptedPart[],
+  current: readonly ActingPart[],
+): PartChange[] {
   const keyOf = ({ owner, path, kind }: AcceptedPart) => `${owner}\0${path}\0${kind}`
   const before = new Map(accepted.map((part) => [keyOf(part), part]))
   const now = new Set(current.map(keyOf))
@@ -291,8 +306,8 @@ function compareParts(accepted: readonly AcceptedPart[], current: readonly Actin
 }
 
 /**
- * Whether a file that defines a subagent may be used, by the rules for skills: those of the user are
- * trusted, those of an accepted project as long as nothing that acts in them has changed.
+ * Returns the level of a file that defines a subagent, by the rules for skills: the user's files are
+ * trusted, and the files of an accepted project while their acting parts are as accepted.
  * @param agent `path` is absolute.
  */
 export function agentTrust(
@@ -303,11 +318,11 @@ export function agentTrust(
   const { acceptance } = policy
   const real = realPathOf(path)
   const directory = real === undefined ? undefined : dirname(real)
-  const byPlace = decideTrust({ scope, directory, policy })
+  const verdictByPlace = decideTrust({ scope, directory, policy })
   let changed = false
-  if (byPlace.code === 'workspace-accepted' && acceptance) {
+  if (verdictByPlace.code === 'workspace-accepted' && acceptance) {
     const { workspace, pinned, parts } = acceptance
-    // By its own path: a file that lost its frontmatter has no parts left, and has changed.
+    // Selected by path: a file that lost its frontmatter has no current parts, and has changed.
     const file = workspaceRelative(workspace, path)
     const accepted = parts.filter((part) => part.owner === '' && part.path === file)
     const current = agentFileParts(workspace, path, { text: pinned })

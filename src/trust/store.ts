@@ -1,17 +1,19 @@
-import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import { byText, type Diagnostic, StateFileError } from '#core/errors'
 import { withFileLock } from '#core/file-lock'
-import { isObject, objectOf, parseJson, sha256 } from '#core/json'
+import { isObject, objectOf, parseJson } from '#core/json'
 import { readRegularFile, realPathOf, sharedStore } from '#core/read-files'
-import { redactText } from '#core/redact'
 import { type Runtime, userDirectories } from '#core/runtime'
-import { makePrivateDirectory, writeFileAtomic } from '#core/write-files'
+import { writeFileAtomic } from '#core/write-files'
+import { KeptTexts } from './kept-texts.ts'
 import { type Acceptance, type AcceptedPart, actingKinds, type ActingPart } from './model.ts'
 import { isDigest, unreadableDigest } from './skill-files.ts'
 
-/** 2 has entries for some skills alone, which 1 would take for the whole workspace. */
-const version = 2
+/**
+ * Version 2 can accept single skills, which a reader of version 1 would take for the whole workspace.
+ * Version 3 records each accepted skill, even if it contains only text.
+ */
+const version = 3
 const maxRecordBytes = 64 * 1024 * 1024
 
 /** The user's record of trusted workspaces. Writers take turns; a write is all or nothing. */
@@ -27,7 +29,7 @@ export class TrustStore {
     this.now = runtime.now
   }
 
-  /** A broken or newer record is an error diagnostic, and everything is untrusted then. */
+  /** A corrupt or newer record gives an error diagnostic, and everything is untrusted. */
   read(): { acceptances: readonly Acceptance[]; diagnostics: readonly Diagnostic[] } {
     const { path } = this
     try {
@@ -39,15 +41,19 @@ export class TrustStore {
     }
   }
 
-  /** What was accepted for a workspace. @throws {StateFileError} for a broken or newer record. */
+  /** Returns the acceptance for a workspace. @throws {StateFileError} if the record is corrupt or newer. */
   find(workspace: string): Acceptance | undefined {
-    return this.load().find((item) => item.workspace === realOr(workspace))
+    return this.load().find((item) => item.workspace === realPathOr(workspace))
   }
 
   async accept(
     workspace: string,
     parts: readonly ActingPart[],
-    { pinned = false, skills }: Partial<Pick<Acceptance, 'pinned' | 'skills'>> = {},
+    {
+      pinned = false,
+      newText,
+      skills,
+    }: Partial<Pick<Acceptance, 'pinned' | 'newText' | 'skills'>> = {},
   ): Promise<Acceptance> {
     const bad = parts.find((part) => part.digest === unreadableDigest)
     if (bad) {
@@ -56,9 +62,10 @@ export class TrustStore {
       throw new StateFileError({ code: 'trust-part-unreadable', message, hint })
     }
     const acceptance: Acceptance = {
-      workspace: realOr(workspace),
+      workspace: realPathOr(workspace),
       acceptedAt: new Date(this.now()).toISOString(),
       pinned,
+      newText: newText || undefined,
       skills,
       parts: parts.map(recordedPart),
     }
@@ -66,9 +73,9 @@ export class TrustStore {
     return acceptance
   }
 
-  /** Takes the trust back; false where there was none. @throws {StateFileError} as `find`. */
+  /** Revokes the trust; false if there was none. @throws {StateFileError} as `find`. */
   revoke(workspace: string): Promise<boolean> {
-    return this.replace(realOr(workspace), [], [])
+    return this.replace(realPathOr(workspace), [], [])
   }
 
   private replace(
@@ -100,44 +107,47 @@ export class TrustStore {
   }
 }
 
-function realOr(workspace: string): string {
+function realPathOr(workspace: string): string {
   return realPathOf(workspace) ?? workspace
 }
 
 export function serializeTrust(acceptances: readonly Acceptance[]): string {
+  const hasNames = acceptances.some(({ parts }) => parts.some(({ kind }) => kind === 'skill'))
   const hasParts = acceptances.some(({ skills }) => skills !== undefined)
-  const record = { version: hasParts ? version : 1, workspaces: acceptances }
+  const record = { version: hasNames ? version : hasParts ? 2 : 1, workspaces: acceptances }
   return `${JSON.stringify(record, undefined, 1)}\n`
 }
 
 /**
- * Reads the record. One invalid entry makes all of it invalid: half a record could trust what the
- * user took back. Checked by hand, since the hook reads the record too and has no schema library.
+ * Reads the record. One invalid entry makes the whole record invalid: half a record could trust
+ * something that the user revoked. Checked by hand: the hook reads the record too, and has no schema
+ * library.
  * @throws {StateFileError} `trust-file-newer` or `trust-file-corrupt`.
  */
 export function parseTrust(text: string, path: string): Acceptance[] {
   const value = parseJson(text)
   if (value === undefined) throw corrupt(path, 'it is not JSON')
-  const { version: found, workspaces } = objectOf(value)
-  if (typeof found === 'number' && found > version) {
-    const message = `the record of trusted workspaces ${path} has version ${found}; this Skillrail knows ${version}`
+  const { version: fileVersion, workspaces } = objectOf(value)
+  if (typeof fileVersion === 'number' && fileVersion > version) {
+    const message = `the record of trusted workspaces ${path} has version ${fileVersion}; this Skillrail knows ${version}`
     const hint = 'Use the newer Skillrail; the file was not touched.'
     throw new StateFileError({ code: 'trust-file-newer', message, hint })
   }
-  if (found !== version && found !== 1) throw corrupt(path, `its version must be 1 or ${version}`)
+  if (fileVersion !== version && fileVersion !== 1 && fileVersion !== 2)
+    throw corrupt(path, `its version must be from 1 to ${version}`)
   if (!Array.isArray(workspaces)) throw corrupt(path, 'it must have a list of workspaces')
   const seen = new Set<string>()
   return workspaces.map((item: unknown, index) => {
     if (!isAcceptance(item))
       throw corrupt(path, `entry ${index + 1} of workspaces has an invalid path, time, pin or part`)
-    const { workspace, acceptedAt, pinned, skills, parts } = item
+    const { workspace, acceptedAt, pinned, newText, skills, parts } = item
     if (seen.has(workspace)) throw corrupt(path, `${workspace} is there twice`)
     seen.add(workspace)
-    return { workspace, acceptedAt, pinned, skills, parts: parts.map(recordedPart) }
+    return { workspace, acceptedAt, pinned, newText, skills, parts: parts.map(recordedPart) }
   })
 }
 
-/** Without what a preview shows. */
+/** Drops the fields that only a preview shows. */
 function recordedPart({ owner, path, kind, digest, size }: AcceptedPart): AcceptedPart {
   return { owner, path, kind, digest, size }
 }
@@ -145,14 +155,15 @@ function recordedPart({ owner, path, kind, digest, size }: AcceptedPart): Accept
 function isAcceptance(item: unknown): item is Acceptance {
   const types = { workspace: 'string', acceptedAt: 'string', pinned: 'boolean' }
   if (!hasFields(item, types) || !isAbsolute(String(item['workspace']))) return false
-  const { parts, skills = [] } = item
+  const { parts, skills = [], newText } = item
+  if (newText !== undefined && typeof newText !== 'boolean') return false
   if (!Array.isArray(skills) || skills.some((skill) => typeof skill !== 'string')) return false
   return Array.isArray(parts) && parts.every(isPart)
 }
 
 function isPart(item: unknown): item is AcceptedPart {
   if (!hasFields(item, { owner: 'string', path: 'string', size: 'number' })) return false
-  return actingKinds.some((known) => known === item['kind']) && isDigest(item['digest'])
+  return actingKinds.some((kind) => kind === item['kind']) && isDigest(item['digest'])
 }
 
 function hasFields(
@@ -166,52 +177,4 @@ function corrupt(path: string, problem: string): StateFileError {
   const message = `the record of trusted workspaces ${path} is damaged: ${problem}`
   const hint = 'Fix it, or move it away and run skillrail trust again.'
   return new StateFileError({ code: 'trust-file-corrupt', message, hint })
-}
-
-const maxTextBytes = 16 * 1024 * 1024
-
-/** Accepted or locked texts by their digest, for later diffs; none that seems to hold a secret. */
-export class KeptTexts {
-  private readonly directory: string
-
-  constructor(directory: string) {
-    this.directory = directory
-  }
-
-  keep(
-    parts: readonly { digest: string; text?: string | undefined }[],
-    needed: readonly string[],
-  ): void {
-    const present = new Set(existsSync(this.directory) ? readdirSync(this.directory) : [])
-    for (const { digest, text } of parts) {
-      const name = nameOf(digest)
-      if (text === undefined || present.has(name) || sha256(text) !== digest) continue
-      if (redactText(text) === text) this.write(name, text)
-    }
-    const kept = new Set(needed.map(nameOf))
-    for (const name of present) {
-      if (ownName.test(name) && !kept.has(name)) rmSync(join(this.directory, name), { force: true })
-    }
-  }
-
-  read(digest: string): string | undefined {
-    if (!/^sha256:[0-9a-f]{64}$/.test(digest)) return undefined
-    const path = join(this.directory, nameOf(digest))
-    const file = readRegularFile(path, { maxBytes: maxTextBytes })
-    return file.ok && sha256(file.bytes) === digest ? file.text : undefined
-  }
-
-  /** Atomic but not synced: a lost text costs only a diff, and waiting would cost seconds. */
-  private write(name: string, text: string): void {
-    makePrivateDirectory(this.directory)
-    const temporary = join(this.directory, `${name}.tmp`)
-    writeFileSync(temporary, text, { mode: 0o600 })
-    renameSync(temporary, join(this.directory, name))
-  }
-}
-
-const ownName = /^[0-9a-f]{64}\.(?:txt|secret)(?:\.tmp)?$/
-
-function nameOf(digest: string): string {
-  return `${digest.slice('sha256:'.length)}.txt`
 }

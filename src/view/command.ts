@@ -1,9 +1,10 @@
 import { defineCommand, option, Serving } from '#core/command'
+import { settingsOfCall } from '#core/configuration'
 import { exitCode } from '#core/errors'
 import { listening } from '#core/local-server'
 import { openAddress } from '#core/open-address'
 import { safeLine } from '#core/text'
-import { toolProject } from '#tools/commands/project-tools'
+import { toolProject } from '#tools/project-tools'
 import { openView } from './open-view.ts'
 import { pageText } from './page-text.ts'
 import { projectView } from './project-view.ts'
@@ -27,13 +28,14 @@ export const command = defineCommand<ViewResult, { next: string }>()({
 the printed address, which works once; after it is used, the next one is printed.`,
   examples: ['view --open'],
   async run(context, { port, open }) {
-    const { runtime, signal } = context
+    const { runtime, globals, signal } = context
     const page = await pageText()
     const view = await listening(port, () =>
       openView({
         view: projectView(context),
         page,
         runtime,
+        check: () => void settingsOfCall(runtime, globals),
         port,
         onUsed: (next) => context.emit({ next }),
         signal,

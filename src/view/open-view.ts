@@ -11,7 +11,9 @@ export interface ViewOptions {
   /** The HTML, from {@link pageText}. */
   page: string
   runtime: Pick<Runtime, 'elapsed'>
-  /** Default: any that is free. */
+  /** Called before each answer. If it throws, the error is the answer. */
+  check?: (() => void) | undefined
+  /** Default: any free port. */
   port?: number | undefined
   /** How long a question may take to arrive; default 10 s. */
   arrivalMs?: number | undefined
@@ -29,9 +31,9 @@ export interface OpenedView {
   ended: Promise<void>
 }
 
-/** Serves the view on 127.0.0.1 until it is ended. It answers questions, and changes nothing. */
+/** Serves the view on 127.0.0.1 until the signal is aborted. The view changes nothing. */
 export async function openView(options: ViewOptions): Promise<OpenedView> {
-  const { view, page, runtime, signal, onUsed, arrivalMs = 10_000 } = options
+  const { view, page, runtime, check, signal, onUsed, arrivalMs = 10_000 } = options
   const token = process.getBuiltinModule('node:crypto').randomBytes(32).toString('hex')
   const entrance = openEntrance(token, () => runtime.elapsed())
   const server = await openLocalServer({
@@ -39,7 +41,7 @@ export async function openView(options: ViewOptions): Promise<OpenedView> {
     port: options.port,
     largestBody: largestQuestion,
     arrivalMs,
-    routes: { ...viewRoutes(view, page), '/enter': entrance.route },
+    routes: { ...viewRoutes(view, page, check), '/enter': entrance.route },
   })
   const addressWith = (code: string) => `http://127.0.0.1:${server.port}/#once-${code}`
   const invite = () => addressWith(entrance.invite({ onUsed: onUsed && (() => onUsed(invite())) }))
@@ -61,7 +63,7 @@ interface Invitation {
   onUsed?: (() => void) | undefined
 }
 
-/** A code instead of the token: arguments and history can be read, but a used code is worthless. */
+/** Exchanges a code for the token. Others can read arguments and the history, but a code works once. */
 export function openEntrance(token: string, now: () => number) {
   const { randomBytes, timingSafeEqual } = process.getBuiltinModule('node:crypto')
   const invited = new Map<string, { end: number; onUsed: (() => void) | undefined }>()
@@ -96,10 +98,17 @@ function codeIn(body: unknown) {
   return typeof code === 'string' ? code : ''
 }
 
-function viewRoutes(view: ProjectView, page: string): Record<string, LocalRoute> {
+function viewRoutes(
+  view: ProjectView,
+  page: string,
+  check: ViewOptions['check'],
+): Record<string, LocalRoute> {
   const answers = Object.entries(view).map(([name, answer]) => [
     `/api/${name}`,
-    answerRoute(answer),
+    answerRoute((question) => {
+      check?.()
+      return answer(question)
+    }),
   ])
   return { '/': pageRoute(page), ...Object.fromEntries(answers) }
 }
@@ -115,7 +124,7 @@ function answerRoute(answerTo: (question: Asked) => unknown): LocalRoute {
   }
 }
 
-/** A failure that can be explained is an answer: browsers show any other status as an error. */
+/** An explained failure has status 200, because browsers log any other status as an error. */
 async function answered(ask: () => unknown): Promise<[status: number, value: unknown]> {
   try {
     return [200, await ask()]

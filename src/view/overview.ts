@@ -1,7 +1,8 @@
 import { dirname, relative } from 'node:path'
-import { linesAgain, openProject } from '#chain/commands/project'
+import { linesAgain, openProject } from '#project/chains'
 import { readResult } from '#chain/run-chain'
 import { firstFailed } from '#chain/timeline'
+import type { RunStatus } from '#chain/engine'
 import type { RunJournal } from '#chain/run-journal'
 import type { RunStore } from '#chain/run-store'
 import { statusOfRun } from '#chain/step-result'
@@ -12,17 +13,20 @@ import type { Runtime } from '#core/runtime'
 import { amount, shellWord } from '#core/text'
 import { installedPlatforms, platformStatuses, type PlatformStatus } from '#hooks/status'
 import { discoverOptionsFrom, discoverSkills, trustPolicy } from '#library/discover'
-import { clientsReading } from '#library/locations'
 import type { Discovery, SkillInfo } from '#library/model'
-import { invalidSkills } from '#skill/commands/verdicts'
-import { serverConfiguration } from '#tools/commands/project-tools'
-import { knownServers, type ServerRow } from '#tools/commands/servers'
+import { invalidSkills } from '#project/verdicts'
+import { serverConfiguration } from '#tools/project-tools'
+import { serverRows, type ServerRow } from '#tools/server/server-rows'
 import { lockReadOnce } from '#trust/lock'
 import type { TrustVerdict } from '#trust/model'
-import { confirmTrust, type TrustReason, trustReasons } from '#trust/skill-trust'
+import { confirmTrust } from '#trust/skill-trust'
+import { type TrustReason, trustReasons } from '#trust/model'
 import { beginningOf, nextLines } from './run-answer.ts'
 
-export type Overview = Awaited<ReturnType<typeof projectOverview>>
+export interface Overview {
+  workspace: string
+  parts: OverviewPart[]
+}
 
 export interface OverviewPart {
   name: 'skills' | 'clients' | 'runs' | 'servers'
@@ -32,7 +36,7 @@ export interface OverviewPart {
   entries: readonly OverviewEntry[]
 }
 
-/** One thing that somebody may want to know or to fix; `problem` is what makes the exit code 1. */
+/** A fact that a user may want to know or fix. An entry with status `problem` sets exit code 1. */
 export interface OverviewEntry {
   name: string
   status: Check['status']
@@ -44,8 +48,8 @@ export interface OverviewEntry {
   key?: string | undefined
 }
 
-/** What stands in this project, and what needs somebody. Reads files; starts nothing. */
-export async function projectOverview(context: Context) {
+/** Returns the state of this project and what a user should attend to. Reads files; starts nothing. */
+export async function projectOverview(context: Context): Promise<Overview> {
   const { runtime } = context
   const discovery = discoverSkills(discoverOptionsFrom(runtime, context.settings))
   return {
@@ -78,14 +82,14 @@ async function skillPart(discovery: Discovery, context: Context): Promise<Overvi
   return partOf('skills', 'skill', all.length, counts, entries)
 }
 
-/** What a skill is allowed to do now; reads its files. */
-export function trustNow({ runtime, settings }: Context) {
+/** Returns a function that compares a skill's files with the accepted ones and returns its trust. */
+export function trustNow({ runtime, settings }: Context): (info: SkillInfo) => TrustVerdict {
   const { policy } = trustPolicy(discoverOptionsFrom(runtime, settings))
   const lockOf = lockReadOnce(policy.workspace)
   return (info: SkillInfo): TrustVerdict => confirmTrust(info, policy, lockOf)
 }
 
-/** With a summary such as `8 skills, 1 invalid`. */
+/** Makes a part with a summary such as `8 skills, 1 invalid`. */
 function partOf(
   name: OverviewPart['name'],
   noun: string,
@@ -107,7 +111,7 @@ function invalidEntry(
   const place = below === '' || below.startsWith('..') ? dirname(path) : below
   return {
     name,
-    // A skill of the user is not the fault of the project.
+    // The project is not responsible for a skill of the user.
     status: scope === 'project' ? 'problem' : 'warning',
     state: 'invalid',
     about: error.replaceAll(`${cwd}/`, ''),
@@ -121,7 +125,7 @@ function conflictEntry({ name, path: key }: SkillInfo): OverviewEntry {
   return { name, status: 'warning', state: 'conflict', about, fix: 'skillrail list --all', key }
 }
 
-/** One entry for each reason, since one command allows all skills that it holds for. */
+/** One entry for each reason, because one command allows all skills with the same reason. */
 function trustEntries(refused: readonly { name: string; code: TrustReason }[]): OverviewEntry[] {
   return [...Map.groupBy(refused, ({ code }) => code)].map(([code, group]) => {
     const names = group.map(({ name }) => name)
@@ -147,7 +151,7 @@ const trustCommands: Partial<Record<TrustReason, string>> = {
 
 function clientPart(skills: readonly SkillInfo[], runtime: Runtime): OverviewPart {
   const entries = platformStatuses(runtime, installedPlatforms(runtime)).map((status) => {
-    const read = skills.filter(({ source }) => clientsReading(source).includes(status.platform))
+    const read = skills.filter((info) => info.clients.includes(status.platform))
     const reads = `reads ${read.length} of ${amount(skills.length, 'skill')} by itself`
     return { name: status.title, ...hookEntry(status, reads) }
   })
@@ -174,7 +178,7 @@ function hookEntry(
 
 const newestRuns = 100
 
-/** Runs that wait for somebody, and the newest run of a skill where it failed. */
+/** Runs that wait for a user, and for each skill the newest run if it failed. */
 async function runPart(context: Context): Promise<OverviewPart> {
   const { store } = openProject(context)
   const ids = store.ids()
@@ -201,7 +205,7 @@ async function runPart(context: Context): Promise<OverviewPart> {
   return partOf('runs', 'run', ids.length, counts, entries)
 }
 
-/** Undefined where it cannot be read: `runs list` says why. */
+/** Undefined if it cannot be read; `runs list` reports why. */
 function readJournal(store: RunStore, runId: string): RunJournal | undefined {
   try {
     return store.read(runId)
@@ -214,7 +218,7 @@ function readJournal(store: RunStore, runId: string): RunJournal | undefined {
 async function runEntry(
   context: Context,
   journal: RunJournal,
-  status: ReturnType<typeof statusOfRun>,
+  status: RunStatus | 'running',
 ): Promise<OverviewEntry> {
   const result = await readResult(journal, context.runtime)
   const next = nextLines({ journal, result, status, line: linesAgain(context) })
@@ -242,7 +246,7 @@ const runStatuses: Readonly<Record<string, Check['status']>> = {
 
 async function serverPart(context: Context): Promise<OverviewPart> {
   const { servers } = serverConfiguration(context)
-  const rows = servers.length === 0 ? [] : await knownServers(context, servers)
+  const rows = servers.length === 0 ? [] : await serverRows(context, servers)
   const entries = rows.flatMap(serverEntry)
   const failing = entries.filter(({ status }) => status === 'problem').length
   return partOf('servers', 'MCP server', rows.length, { 'failed to start': failing }, entries)
@@ -254,7 +258,7 @@ function serverEntry({ name, state, message = '', path }: ServerRow): OverviewEn
   return [{ name, state, about: message === '' ? `configured in ${path}` : message, ...found }]
 }
 
-/** States that somebody can do something about. */
+/** States that a user can change. */
 const serverStates: Readonly<Record<string, Pick<OverviewEntry, 'status' | 'fix'>>> = {
   failed: { status: 'problem', fix: 'skillrail tools servers' },
   failing: { status: 'problem', fix: 'skillrail tools servers' },

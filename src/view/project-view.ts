@@ -1,48 +1,54 @@
 import { statSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import type { Context } from '#core/command'
+import { settingsOfCall } from '#core/configuration'
 import { findWorkspace, isInside, readRegularFile, resolveInside } from '#core/read-files'
 import { type Diagnostic, SkillrailError } from '#core/errors'
 import { hexDigest } from '#core/json'
 import { packageVersion } from '#core/runtime'
-import { linesAgain, openProject, planNamed } from '#chain/commands/project'
-import { type ListedRun, listedRun } from '#chain/commands/runs'
+import { linesAgain, openProject, planNamed } from '#project/chains'
+import { type ListedRun, listedRun } from '#chain/listed-run'
 import { readResult } from '#chain/run-chain'
+import type { RunStore } from '#chain/run-store'
 import { statusOfRun } from '#chain/step-result'
 import { adapters, platforms } from '#hooks/adapters'
 import { readTraces } from '#hooks/trace'
-import { clientsReading } from '#library/locations'
-import { skillsFor } from '#trigger/commands/skills'
-import { listSkills } from '#library/commands/list'
-import { showSkill, skillFacts } from '#library/commands/show'
+import { skillsFor } from '#project/skills'
+import { listSkills } from '#project/list-skills'
+import { showSkill, skillFacts } from '#project/show-skill'
 import { type DiscoverOptions, discoverOptionsFrom, discoverSkills } from '#library/discover'
 import { type BrokenSkill, type Discovery, maxSkillBytes, type SkillInfo } from '#library/model'
 import { defaultChainPolicy, policyKey } from '#skill/declarations'
-import { skillVerdict } from '#skill/commands/verdicts'
+import { skillVerdict } from '#project/verdicts'
 import { SkillLoadError, SkillNotFoundError } from '#skill/errors'
-import { serverConfiguration, toolProject } from '#tools/commands/project-tools'
-import { knownServers } from '#tools/commands/servers'
-import { cautionText, hintText, toolFacts } from '#tools/commands/list'
-import { listWorkflows } from '#tools/commands/workflow-list'
+import { serverConfiguration, toolProject } from '#tools/project-tools'
+import { serverRows } from '#tools/server/server-rows'
+import { cautionText, hintText, toolFacts } from '#tools/tool-facts'
+import { listWorkflows } from '#tools/workflow/project-workflows'
 import { describeParameters } from '#tools/cache/describe-parameters'
 import { loadToolIndex } from '#tools/cache/tool-index'
 import { collectSkillParts } from '#trust/acting-parts'
 import { ToolError } from '#tools/errors'
 import { toolNotFound } from '#tools/call/find-tool'
 import { unaskedServers } from '#tools/server/errors'
-import { matchWhileTyping } from '#trigger/commands/injection'
+import { matchCallWhileTyping, matchWhileTyping } from '#project/injection'
+import type { ToolCall } from '#trigger/tool-call'
+import type { Answers } from './answers.ts'
 import { projectOverview, trustNow } from './overview.ts'
 import { type Asked, textPiece } from './questions.ts'
 import { graphOf, runAnswer, type RunShownNow, stepPiece } from './run-answer.ts'
 
-export type ProjectView = ReturnType<typeof projectView>
+/** The answers to the questions of the page. */
+export type ProjectView = {
+  [Name in keyof Answers]: (asked: Asked) => Answers[Name] | Promise<Answers[Name]>
+}
 
 /**
- * What the view shows of the project, by the name of its question. No answer changes anything,
- * starts a server or calls a tool; a question without an answer throws a `SkillrailError`.
+ * Returns the answers about a project, by the name of the question. No answer changes anything, starts a
+ * server or calls a tool. Throws a `SkillrailError` if there is no answer.
  */
-export function projectView(given: Context) {
-  const context = silentContext(given)
+export function projectView(callContext: Context): ProjectView {
+  const context = silentContext(callContext)
   const { runtime } = context
   return {
     project: () => ({ project: findWorkspace(runtime.cwd, runtime), version: packageVersion() }),
@@ -50,13 +56,18 @@ export function projectView(given: Context) {
     ...skillAnswers(context),
     ...runAnswers(context),
     ...toolAnswers(context),
-  } satisfies Record<string, (asked: Asked) => unknown>
+  }
 }
 
 function silentContext(context: Context): Context {
   const ignore = (): void => undefined
+  const { runtime, globals } = context
   return {
     ...context,
+    /** Read for each answer, so that a restriction counts as soon as it is written. */
+    get settings() {
+      return settingsOfCall(runtime, globals).settings
+    },
     interactive: false,
     note: ignore,
     diagnose: ignore,
@@ -64,7 +75,7 @@ function silentContext(context: Context): Context {
   }
 }
 
-async function overview(context: Context) {
+async function overview(context: Context): Promise<Answers['overview']> {
   const { workspace, parts } = await projectOverview(context)
   const tabs = { skills: 'skills', clients: 'triggers', runs: 'runs', servers: 'tools' } as const
   const shownParts = parts.map((part) => {
@@ -78,16 +89,30 @@ async function overview(context: Context) {
   return { workspace, parts: shownParts }
 }
 
-function skillAnswers(context: Context) {
+/** The text of the triggers tab as a tool call; undefined if it is a prompt. */
+function typedCall(on: string, typed: string): ToolCall | undefined {
+  if (on === 'shell') return { kind: on, paths: [], command: typed }
+  return on === 'edit' || on === 'read'
+    ? { kind: on, paths: [typed.trim()], command: '' }
+    : undefined
+}
+
+type SkillQuestion = 'skills' | 'skill' | 'skill-text' | 'match' | 'triggers' | 'chains' | 'plan'
+
+function skillAnswers(context: Context): Pick<ProjectView, SkillQuestion> {
   const options = (): DiscoverOptions => discoverOptionsFrom(context.runtime, context.settings)
   return {
     skills: () => skillList(context),
-    /** `id` as the list of skills has it. */
+    /** `id` is the ID in the list of skills. */
     skill: ({ text }: Asked) =>
       skillAnswer(findInfo(text('id'), discoverSkills(options())), options()),
     'skill-text': ({ text, number }: Asked) =>
       textPiece(textOf(findAny(text('id'), discoverSkills(options())).path), number('from')),
-    match: ({ text }: Asked) => matchWhileTyping(context, text('prompt')),
+    match: async ({ text }: Asked) => {
+      const [prompt, on] = [text('prompt'), text('on')]
+      const call = prompt.trim() === '' ? undefined : typedCall(on, prompt)
+      return call ? await matchCallWhileTyping(context, call) : matchWhileTyping(context, prompt)
+    },
     triggers: () => triggersAndLog(context),
     chains: () => ({
       chains: discoverSkills(options()).skills.flatMap((info) => {
@@ -111,7 +136,7 @@ function skillAnswers(context: Context) {
 
 const usual: Readonly<Record<string, unknown>> = { ...defaultChainPolicy }
 
-function triggersAndLog(context: Context) {
+function triggersAndLog(context: Context): Answers['triggers'] {
   const { runtime } = context
   const { skills, diagnostics } = skillsFor(context, [])
   const workspace = findWorkspace(runtime.cwd, runtime)
@@ -131,11 +156,11 @@ function triggersAndLog(context: Context) {
 
 const mostTraces = 200
 
-function idOf(path: string) {
+function idOf(path: string): string {
   return hexDigest(path, 16)
 }
 
-async function skillList(context: Context) {
+async function skillList(context: Context): Promise<Answers['skills']> {
   const { skills, diagnostics, broken } = await listSkills(context, { all: true })
   const trustOf = trustNow(context)
   const found = discoverSkills(discoverOptionsFrom(context.runtime, context.settings)).skills
@@ -160,11 +185,11 @@ async function skillList(context: Context) {
   return { skills: listed, diagnostics }
 }
 
-function clientTitles(clients: readonly string[]) {
+function clientTitles(clients: readonly string[]): string[] {
   return platforms.flatMap((one) => (clients.includes(one) ? [adapters[one].title] : []))
 }
 
-async function skillAnswer(info: SkillInfo, options: DiscoverOptions) {
+async function skillAnswer(info: SkillInfo, options: DiscoverOptions): Promise<Answers['skill']> {
   const { runtime } = options
   const skill = showSkill(info, options)
   const parts = collectSkillParts(findWorkspace(runtime.cwd, runtime), info)
@@ -176,7 +201,7 @@ async function skillAnswer(info: SkillInfo, options: DiscoverOptions) {
       kind,
       what: kind === 'script' ? path : text,
     })),
-    clients: clientTitles(clientsReading(skill.source)),
+    clients: clientTitles(skill.clients),
     diagnostics: (await skillVerdict(skill.path, runtime)).diagnostics,
   }
 }
@@ -192,7 +217,10 @@ function findInfo(id: string, discovery: Discovery): SkillInfo {
   })
 }
 
-function findAny(id: string, { skills, shadowed, conflicts, broken }: Discovery) {
+function findAny(
+  id: string,
+  { skills, shadowed, conflicts, broken }: Discovery,
+): SkillInfo | BrokenSkill {
   const all: (SkillInfo | BrokenSkill)[] = [...skills, ...shadowed, ...conflicts, ...broken]
   const found = all.find(({ path }) => idOf(path) === id)
   if (found) return found
@@ -203,8 +231,8 @@ function findAny(id: string, { skills, shadowed, conflicts, broken }: Discovery)
   })
 }
 
-/** @throws {SkillLoadError} also for a link that leads out of the folder of the skill. */
-function textOf(path: string) {
+/** @throws {SkillLoadError} if it cannot be read, or is a link that leads out of the skill's folder. */
+function textOf(path: string): string {
   const inside = resolveInside(dirname(path), basename(path))
   const reading = inside.ok
     ? readRegularFile(inside.path, { maxBytes: maxSkillBytes, followSymlinks: false })
@@ -215,20 +243,20 @@ function textOf(path: string) {
 
 const mostRuns = 1000
 
-function runAnswers(context: Context) {
-  const { store } = openProject(context)
-  // A page asks again and again, and a journal that did not change is not read again.
+function runAnswers(context: Context): Pick<ProjectView, 'runs' | 'run' | 'step-text'> {
+  const storeNow = (): RunStore => openProject(context).store
+  // The page asks repeatedly, so a journal is read again only after a change.
   const rows = new Map<string, { mtimeMs: number | undefined; row: ListedRun }>()
 
-  const rowOf = (runId: string): ListedRun | Diagnostic => {
+  const rowOf = (store: RunStore, runId: string): ListedRun | Diagnostic => {
     const path = store.pathOf(runId)
     const mtimeMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs
-    const known = rows.get(runId)
+    const known = rows.get(path)
     if (known && known.mtimeMs === mtimeMs) return known.row
     try {
       const journal = store.read(runId)
       const row = listedRun(journal, statusOfRun(journal, journal.path))
-      if (row.status !== 'running') rows.set(runId, { mtimeMs, row })
+      if (row.status !== 'running') rows.set(path, { mtimeMs, row })
       return row
     } catch (error) {
       if (!(error instanceof SkillrailError)) throw error
@@ -237,7 +265,7 @@ function runAnswers(context: Context) {
     }
   }
   const standing = async (runId: string): Promise<RunShownNow> => {
-    const journal = store.read(runId)
+    const journal = storeNow().read(runId)
     const running = statusOfRun(journal, journal.path) === 'running'
     const result = await readResult(journal, context.runtime)
     const status = running ? 'running' : result.status
@@ -246,11 +274,12 @@ function runAnswers(context: Context) {
 
   return {
     runs({ number }: Asked) {
+      const store = storeNow()
       const ids = store.ids()
-      const listed = ids.slice(0, Math.min(number('most'), mostRuns)).map(rowOf)
+      const most = Math.min(number('most'), mostRuns)
+      const listed = ids.slice(0, most).map((runId) => rowOf(store, runId))
       return {
         runs: listed.filter((row) => 'runId' in row),
-        /** How many there are; `runs` are the newest of them. */
         total: ids.length,
         diagnostics: listed.filter((row) => 'severity' in row),
       }
@@ -261,7 +290,7 @@ function runAnswers(context: Context) {
   }
 }
 
-function toolAnswers(context: Context) {
+function toolAnswers(context: Context): Pick<ProjectView, 'tools' | 'tool' | 'workflows'> {
   const { runtime } = context
   const project = toolProject(context)
   return {
@@ -272,7 +301,7 @@ function toolAnswers(context: Context) {
         state,
         message,
         refreshedAt: index?.refreshedAt,
-        servers: await knownServers(context, servers),
+        servers: await serverRows(context, servers),
         tools: (index?.tools ?? []).map((tool) => {
           return { ...tool, caution: index?.caution(tool.id)?.kind }
         }),

@@ -2,24 +2,19 @@ import { isObject } from '#core/json'
 import { redactText, redactValue } from '#core/redact'
 import { safeText } from '#core/text'
 import { UsageError, type Diagnostic } from '#core/errors'
-import type { ProjectView } from './project-view.ts'
-
-export type Answers = {
-  [Name in keyof ProjectView]: Awaited<ReturnType<ProjectView[Name]>>
-}
 
 export interface Failure {
   error: { code: string; message: string; hint?: string | undefined }
   diagnostics?: readonly Diagnostic[] | undefined
 }
 
-/** The fields of a question; those that are missing are empty and 0. */
+/** The fields of a question. A missing text is empty, a missing number is 0. */
 export interface Asked {
   text(name: string): string
   number(name: string): number
 }
 
-/** @throws {UsageError} when a field that is read has another type. */
+/** @throws {UsageError} when a field with another type is read. */
 export function asked(body: unknown): Asked {
   const fields = isObject(body) ? body : {}
   return {

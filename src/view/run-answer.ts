@@ -8,11 +8,18 @@ import {
   unitsOf,
 } from '#chain/plan-model'
 import type { AttemptResult, RunResult, StepResult } from '#chain/engine'
-import { firstFailed, saidOf, statusMarks, stepDuration } from '#chain/timeline'
+import {
+  firstFailed,
+  reworkTexts,
+  statusMarks,
+  stepDuration,
+  stepOutcomeText,
+} from '#chain/timeline'
 import { walkResult } from '#chain/step-result'
 import type { RunJournal } from '#chain/run-journal'
 import type { RunLine } from '#chain/run-line'
 import { RunNotFoundError } from '#chain/errors'
+import { printedText } from '#core/printed-text'
 import { type Asked, shownText, type TextAnswer, textPiece } from './questions.ts'
 
 export interface RunShownNow {
@@ -21,20 +28,44 @@ export interface RunShownNow {
   }
   result: RunResult
   status: RunResult['status'] | 'running'
-  /** How a user types what is shown to continue it. */
+  /** Makes the command lines that continue the run. */
   line: RunLine
 }
 
-/** How much of a step or an attempt is sent with the whole run, in characters and in items. */
+/** Limits for each step and attempt within the answer about a run, in characters and in items. */
 const longestResult = 300
 const mostErrors = 20
 const longestMessage = 2000
 const longestSaid = 200
 const mostMetrics = 50
 const mostTries = 20
+const mostReworks = 100
 
-/** A run with all of its steps, without their output: that is asked for by step. */
-export function runAnswer(run: RunShownNow) {
+/** A run with all of its steps, without their output: the page asks for that by step. */
+export interface RunAnswer extends Pick<RunResult, 'runId' | 'skill' | 'winner'> {
+  status: RunShownNow['status']
+  mode: RunJournal['run']['mode']
+  startedAt: string
+  updatedAt: string
+  arguments: RunJournal['run']['arguments']
+  graph: Graph
+  attempts: ShownAttempt[]
+  /** The step whose failure made the run fail. */
+  failedFirst: string | undefined
+  next: NextLine[]
+  diagnostics: RunJournal['diagnostics']
+}
+
+interface ShownAttempt {
+  attempt: number
+  status: RunShownNow['status']
+  steps: ShownStep[]
+  errors: ShownError[]
+  /** The rejections that led back, in words. */
+  reworks: string[]
+}
+
+export function runAnswer(run: RunShownNow): RunAnswer {
   const { journal, result, status } = run
   const unfinished = status === 'running' ? unfinishedSteps(run) : new Set<StepResult>()
   return {
@@ -51,6 +82,9 @@ export function runAnswer(run: RunShownNow) {
       status: attempt === result.attempts.at(-1) ? status : attempt.status,
       steps: attempt.steps.map((step) => shownStep(step, unfinished)),
       errors: shownErrors(attempt.errors),
+      reworks: reworkTexts(attempt)
+        .slice(0, mostReworks)
+        .map((text) => beginningOf(text, longestMessage).text),
     })),
     winner: result.winner,
     failedFirst: firstFailed(result)?.step,
@@ -66,7 +100,8 @@ export function stepPiece({ runId, attempts }: RunResult, { text, number }: Aske
     const message = `the run ${runId} has no such step`
     throw new RunNotFoundError('step-not-found', message)
   }
-  return textPiece(text('part') === 'log' ? (step.log ?? '') : step.result, number('from'))
+  const part = text('part') === 'log' ? (step.log ?? '') : step.result
+  return textPiece(printedText(part), number('from'))
 }
 
 function stepIn({ steps }: Pick<AttemptResult, 'steps'>, name: string): StepResult | undefined {
@@ -78,7 +113,7 @@ function stepIn({ steps }: Pick<AttemptResult, 'steps'>, name: string): StepResu
   return undefined
 }
 
-/** Steps that have no result yet: while a run continues they are not cut off but to come. */
+/** Steps without a result. While the run continues, they are pending and not interrupted. */
 function unfinishedSteps({ journal, result }: RunShownNow): Set<StepResult> {
   const open = walkResult(result).filter(
     ({ key, leaf, step }) =>
@@ -87,8 +122,40 @@ function unfinishedSteps({ journal, result }: RunShownNow): Set<StepResult> {
   return new Set(open.map(({ step }) => step))
 }
 
-export interface ShownStep extends ReturnType<typeof shownLine> {
+/** A step of a run as the page lists it. */
+export interface ShownStep extends ShownLine {
   steps?: readonly ShownStep[] | undefined
+}
+
+interface ShownLine extends Pick<
+  StepResult,
+  'step' | 'skill' | 'startedAt' | 'durationMs' | 'evidence' | 'reason' | 'sandbox' | 'hint'
+> {
+  status: StepResult['status'] | 'running' | 'pending'
+  mark: string
+  time: string
+  said: string
+  /** The attempts before this one, the newest last. */
+  tries: { status: StepResult['status']; said: string; time: string }[]
+  /** The beginning of the result, and the size of all of it in characters. */
+  result: ShownBeginning
+  log: { size: number } | undefined
+  errors: ShownError[]
+  metrics: [name: string, value: string][]
+  attempts: AttemptResult['status'][] | undefined
+  /** From 2, where a rejection led back. */
+  round: number | undefined
+}
+
+export interface ShownBeginning {
+  text: string
+  /** Of the whole text, in characters. */
+  size: number
+}
+
+interface ShownError {
+  code: string
+  message: string
 }
 
 function shownStep(step: StepResult, unfinished: ReadonlySet<StepResult>): ShownStep {
@@ -96,7 +163,7 @@ function shownStep(step: StepResult, unfinished: ReadonlySet<StepResult>): Shown
   return { ...shownLine(step, unfinished), steps }
 }
 
-function shownLine(step: StepResult, unfinished: ReadonlySet<StepResult>) {
+function shownLine(step: StepResult, unfinished: ReadonlySet<StepResult>): ShownLine {
   const isOpen = unfinished.has(step) && step.status !== 'waiting'
   const open = hasBegun(step) ? 'running' : 'pending'
   return {
@@ -109,16 +176,16 @@ function shownLine(step: StepResult, unfinished: ReadonlySet<StepResult>) {
     durationMs: step.durationMs,
     evidence: step.evidence,
     reason: isOpen ? undefined : step.reason,
-    said: isOpen ? '' : beginningOf(saidOf(step), longestSaid).text,
+    said: isOpen ? '' : beginningOf(stepOutcomeText(step), longestSaid).text,
     tries: (step.tries ?? []).slice(-mostTries).map((one) => ({
       status: one.status,
-      said: beginningOf(saidOf(one), longestSaid).text,
+      said: beginningOf(stepOutcomeText(one), longestSaid).text,
       time: stepDuration(one),
     })),
     sandbox: step.sandbox,
     hint: step.hint,
     result: beginningOf(step.result, longestResult),
-    log: step.log === undefined ? undefined : { size: step.log.length },
+    log: step.log === undefined ? undefined : { size: printedText(step.log).length },
     errors: shownErrors(step.errors),
     metrics: Object.entries(step.metrics)
       .slice(0, mostMetrics)
@@ -127,10 +194,11 @@ function shownLine(step: StepResult, unfinished: ReadonlySet<StepResult>) {
         beginningOf(JSON.stringify(value), longestResult).text,
       ]),
     attempts: step.attempts?.map((attempt) => attempt.status),
+    round: step.round,
   }
 }
 
-function shownErrors(errors: StepResult['errors'] = []) {
+function shownErrors(errors: StepResult['errors'] = []): ShownError[] {
   return errors.slice(0, mostErrors).map(({ code, message }) => ({
     code,
     message: beginningOf(message, longestMessage).text,
@@ -139,18 +207,24 @@ function shownErrors(errors: StepResult['errors'] = []) {
 
 const openMarks = { running: '▸', pending: '·' } as const
 
-function hasBegun({ startedAt, steps = [] }: StepResult) {
+function hasBegun({ startedAt, steps = [] }: StepResult): boolean {
   return startedAt !== null || steps.some(hasBegun)
 }
 
-/** The beginning of a text that is read whole only on request. */
-export function beginningOf(text: string, most: number): { text: string; size: number } {
-  const whole = shownText(text)
+/** The beginning of a text; the page requests the rest separately. */
+export function beginningOf(text: string, most: number): ShownBeginning {
+  const whole = shownText(printedText(text))
   return { text: whole.slice(0, most), size: whole.length }
 }
 
-/** Approvals are given in a terminal and nowhere else, so the page shows what to type there. */
-export function nextLines({ journal, result, status, line }: RunShownNow) {
+/** A command line that continues a run, and what it does. */
+interface NextLine {
+  what: string
+  line: string
+}
+
+/** The command lines to type in a terminal: the page itself cannot approve anything. */
+export function nextLines({ journal, result, status, line }: RunShownNow): NextLine[] {
   const { runId } = result
   if (status === 'running') return []
   if (status === 'waiting' && journal.run.mode === 'stepper') {
@@ -177,8 +251,20 @@ export function nextLines({ journal, result, status, line }: RunShownNow) {
 /** The steps of a chain from first to last; those in one unit run in parallel. */
 export type Graph = readonly (readonly GraphNode[])[]
 
-export type GraphNode = Omit<ReturnType<typeof nodeFacts>, 'inner'> & {
+export interface GraphNode extends NodeFacts {
+  /** The steps of a chain within the chain. */
   inner?: Graph | undefined
+}
+
+interface NodeFacts extends Pick<
+  PlannedStep,
+  'step' | 'skill' | 'path' | 'trust' | 'digest' | 'tokens'
+> {
+  label: string
+  /** What executes it, in words. */
+  by: string
+  /** Its gate, conditions and limits, in the words of the file. */
+  words: string[]
 }
 
 export function graphOf({ steps, policy }: Pick<PlannedChain, 'steps' | 'policy'>): Graph {
@@ -187,7 +273,7 @@ export function graphOf({ steps, policy }: Pick<PlannedChain, 'steps' | 'policy'
   )
 }
 
-function nodeFacts(planned: PlannedStep) {
+function nodeFacts(planned: PlannedStep): NodeFacts {
   const { step, skill, path, trust, digest, tokens } = planned
   return {
     step,
@@ -198,7 +284,6 @@ function nodeFacts(planned: PlannedStep) {
     digest,
     tokens,
     by: isChain(planned) ? 'chain' : executorWords(planned),
-    /** Its gate, conditions and limits, in the words of the file. */
     words: executionWords(planned),
   }
 }

@@ -43,7 +43,7 @@ describe('an agent', () => {
     ])
   })
 
-  it('US-013 AC14, 6.4 row 2: looks for nothing and offers nothing without skills, subagents and tools', async () => {
+  it('looks for nothing and offers nothing without skills, subagents and tools', async () => {
     const model = scripted([says('Hi.')])
     const agent = agentWith({ model })
     await agent.generate('/hello there')
@@ -53,7 +53,7 @@ describe('an agent', () => {
     ])
   })
 
-  it('goes on with a conversation that it is given, and keeps a copy', async () => {
+  it('continues the messages of its options, and keeps a copy of them', async () => {
     const given = [{ role: 'user' as const, content: 'My name is Ada.' }]
     const model = scripted([says('Ada.')])
     const agent = agentWith({ model, messages: given })
@@ -93,7 +93,7 @@ describe('an agent', () => {
     expect(agent.messages).toHaveLength(2)
   })
 
-  it('tells of an unknown model at the first run, and not before', async () => {
+  it('reports an unknown model at the first run, and not earlier', async () => {
     const agent = agentWith({ model: 'antropic:claude' })
     await expect(agent.generate('Go.')).rejects.toMatchObject({
       code: 'provider-unknown',
@@ -102,7 +102,7 @@ describe('an agent', () => {
     expect(agent.messages).toEqual([])
   })
 
-  it('goes on after a run that failed, with everything that was said', async () => {
+  it('continues after a failed run with the whole conversation', async () => {
     const model = scripted([call('echo'), new Error('down'), says('Back.')])
     const agent = agentWith({ model, tools: [echoTool()], callSettings: { maxRetries: 0 } })
     const failed = await agent.generate('Go.')
@@ -117,7 +117,7 @@ describe('an agent', () => {
     ])
   })
 
-  it('sums up a long conversation where that is asked for, and counts what that costs', async () => {
+  it('sums up a long conversation with that strategy, and counts the tokens of the summary', async () => {
     const long = echoTool('read', { execute: async () => 'x'.repeat(8000) })
     const replies = Array.from({ length: 5 }, (_, index) => call('read', { index }))
     const model = scripted([...replies, says('The summary.'), call('read'), says('Done.')])
@@ -130,7 +130,7 @@ describe('an agent', () => {
     expect(JSON.stringify(sent)).toContain('Read all.')
   })
 
-  it('makes a long conversation shorter before it is sent', async () => {
+  it('shortens a long conversation before it is sent', async () => {
     const long = echoTool('read', { execute: async () => 'x'.repeat(8000) })
     const replies = Array.from({ length: 12 }, (_, index) => call('read', { index }))
     const model = scripted([...replies, says('Done.')])
@@ -144,7 +144,7 @@ describe('an agent', () => {
 })
 
 describe('a stream', () => {
-  it('gives events in order while they happen, and then the result', async () => {
+  it('yields events in order as they happen, and then the result', async () => {
     const model = scripted([call('echo', { a: 1 }), says('All done.')])
     const heard: string[] = []
     const agent = agentWith({
@@ -218,14 +218,14 @@ describe('tools of the program', () => {
     expect(results).toMatchObject([{ output: { value: 'null' } }, { output: { value: '2' } }])
   })
 
-  it('refuse a schema that cannot be told to a provider', () => {
+  it('refuse a schema that cannot be written as JSON Schema', () => {
     const input = { '~standard': { validate: (value: unknown) => ({ value }) } }
     expect(() => tool({ name: 'odd', description: 'Odd.', input, execute: () => 1 })).toThrow(
       'The schema of odd cannot be written as JSON Schema.',
     )
   })
 
-  it('are asked for when they say so', async () => {
+  it('need an approval if they are defined so', async () => {
     const asked: string[] = []
     const drop = tool({
       name: 'drop',
@@ -251,7 +251,7 @@ describe('tools of the program', () => {
 describe('skills and subagents of an agent', () => {
   const greet = defineSkill({ name: 'greet', description: 'Greets.', body: 'Greet $ARGUMENTS.' })
 
-  it('activates a skill that a person names, and one that the model wants', async () => {
+  it('activates a skill that a user types, and one that the model calls', async () => {
     const model = scripted([says('Hello Ada.'), call('skill', { name: 'greet' }), says('Hello.')])
     const agent = agentWith({ model, skills: [greet] })
     await agent.generate('/greet Ada')
@@ -261,7 +261,7 @@ describe('skills and subagents of an agent', () => {
     expect(agent.listTools().map(({ name }) => name)).toEqual(['skill'])
   })
 
-  it('US-013 AC7: gives the content of a skill to the program', async () => {
+  it('returns the content of a skill to the program', async () => {
     const agent = agentWith({ model: scripted([]), skills: [greet] })
     expect(await agent.invokeSkill('greet', 'Ada Lovelace')).toContain('Greet Ada Lovelace.')
     expect(await agent.invokeSkill('greet', 'Ada', 'a "b" c')).toContain('Greet Ada "a \\"b\\" c".')
@@ -271,13 +271,13 @@ describe('skills and subagents of an agent', () => {
     expect(await agent.getSkill('other')).toBeUndefined()
   })
 
-  it('tells of a skill that is not there at the first run', async () => {
+  it('reports a missing skill at the first run', async () => {
     const agent = agentWith({ model: scripted([]), skills: ['missing', './nowhere'] })
     await expect(agent.generate('Go.')).rejects.toMatchObject({ name: 'SkillNotFoundError' })
     await expect(agent.listSkills()).rejects.toMatchObject({ name: 'SkillNotFoundError' })
   })
 
-  it('US-013 AC4: offers skills that are registered later', async () => {
+  it('offers the model skills that the program registers later', async () => {
     const model = scripted([says('a'), says('b')])
     const agent = agentWith({ model })
     await agent.generate('Go.')
@@ -289,7 +289,7 @@ describe('skills and subagents of an agent', () => {
     ])
   })
 
-  it('US-013 AC8: delegates, and books what the subagent used', async () => {
+  it('delegates a task and adds the subagent’s usage to its own', async () => {
     const model = scripted([says('Found it.', tokens(5, 1))])
     const agent = agentWith({
       model,

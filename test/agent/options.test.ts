@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { Agent } from '../../src/agent/agent.ts'
 import type { AgentOptions } from '../../src/agent/agent-options.ts'
-import type { AgentTool, Approval } from '../../src/agent/types.ts'
+import type { AgentTool, Approver } from '../../src/agent/types.ts'
 import { systemRuntime } from '../../src/core/runtime.ts'
 import {
   defineSkill,
@@ -52,25 +52,26 @@ describe('options that cannot be used', () => {
     ['callSettings', { maxRetries: -1 }],
     ['callSettings', { temperature: NaN }],
     ['callSettings', { maxOutputTokens: 0 }],
-  ])('of a new agent: %s %j', (name, value) => {
+  ])('are refused for a new agent: %s %j', (name, value) => {
     expect(() => agentWith({ model, [name]: value })).toThrow(
       expect.objectContaining({ code: 'agent-options', exitCode: 2 }),
     )
   })
 
-  it('names an option that there is not, and the one that was meant', () => {
-    const given: object = { maxTurn: 3, callSettings: { header: {} } }
+  it('names an unknown option, and the one with the nearest name', () => {
+    const given: object = { maxTurn: 3 }
     expect(() => agentWith({ model, ...given })).toThrow(
       expect.objectContaining({
-        message: expect.stringContaining('`maxTurn` is not a field of an agent'),
+        message: expect.stringContaining('there is no option `maxTurn`'),
         hint: expect.stringContaining('Did you mean maxTurns?'),
       }),
     )
-    expect(() => agentWith({ model, ...given })).toThrow(/`callSettings\.header` is not/)
+    const nested: object = { callSettings: { header: {} } }
+    expect(() => agentWith({ model, ...nested })).toThrow(/`callSettings\.header` is not/)
   })
 
   it.each([{ maxTurns: NaN }, { maxTurns: 0 }, { timeoutMs: Infinity }])(
-    'of a run and of a delegation: %j',
+    'are refused for a run and for a delegation: %j',
     async (options) => {
       const subagents = [{ name: 'worker', description: 'Works.' }]
       const agent = agentWith({ model, subagents, discover: false })
@@ -88,7 +89,7 @@ describe('a skill made by a program', () => {
     expect(await agent.invokeSkill('greet', 'Ada')).toContain('Say hi to Ada.')
   })
 
-  it('that is a plain object is refused with the way to make one', async () => {
+  it('is refused as a plain object, and the error names defineSkill', async () => {
     const manager = new SkillManager({ autoDiscover: false })
     const plain: Skill = JSON.parse('{"name":"greet","description":"Greets.","body":"Hi."}')
     await expect(manager.register(plain)).rejects.toThrow(
@@ -101,7 +102,7 @@ describe('a skill made by a program', () => {
 describe('the shape of an answer', () => {
   const outputSchema = z.object({ city: z.string() })
 
-  it('may be a type of zod: the model reads JSON Schema, and the answer is checked', async () => {
+  it('can be a zod type: the model reads a JSON Schema, and the answer is checked', async () => {
     const model = scripted([says('{"town":"Rome"}'), says('{"city":"Rome"}')])
     const result = await agentWith({ model }).generate('Where?', { outputSchema })
     expect(result).toMatchObject({ status: 'completed', output: { city: 'Rome' }, turns: 2 })
@@ -134,7 +135,7 @@ describe('a run that is left', () => {
     expect(tool.aborted).toBe(1)
   })
 
-  it('is over when its time is', async () => {
+  it('ends at its time limit', async () => {
     const tool = endless()
     const agent = agentWith({ model: scripted([call('endless')]), tools: [tool], timeoutMs: 20 })
     expect(await agent.generate('Go.')).toMatchObject({
@@ -157,16 +158,34 @@ describe('a program that is not what it should be', () => {
     })
   })
 
-  it.each(['no', 'yes', 1, undefined])('does not approve a call with %j', async (approved) => {
+  const circular: Record<string, unknown> = {}
+  circular['self'] = circular
+  it.each([
+    true,
+    false,
+    'yes',
+    '',
+    1,
+    10n,
+    null,
+    undefined,
+    [],
+    [true],
+    {},
+    circular,
+    ...['no', 'yes', 'true', 1, 0, null, undefined].map((approved) => ({ approved })),
+  ])('approves nothing and says what to return when an approver returns %o', async (answer) => {
     const tool = echoTool('write', { readOnly: false, needsApproval: true })
-    const answer: Approval = JSON.parse(JSON.stringify({ approved }))
-    const approver = async (): Promise<Approval> => answer
+    const refusing: Approver = async () => ({ approved: false })
+    const approver = new Proxy(refusing, { apply: async () => answer })
     const agent = agentWith({
       model: scripted([call('write'), says('Done.')]),
       tools: [tool],
       approver,
     })
-    await agent.generate('Go.')
+    const { messages } = await agent.generate('Go.')
+    const [, result] = messages
+    expect(JSON.stringify(result)).toContain('Return { approved: true }')
     expect(tool.seen).toEqual([])
   })
 })
@@ -211,7 +230,7 @@ it('says in one sentence that a gateway answered with a page', async () => {
 })
 
 describe('what a subagent takes over from its parent', () => {
-  it('is the limit of its context', async () => {
+  it('includes the limit of the context', async () => {
     const read = echoTool('read', { execute: async () => 'x'.repeat(8000) })
     const replies = Array.from({ length: 12 }, (_, index) => call('read', { index }))
     const model = scripted([...replies, says('Done.')])
@@ -221,7 +240,7 @@ describe('what a subagent takes over from its parent', () => {
     expect(JSON.stringify(model.doGenerateCalls.at(-1)?.prompt).length).toBeLessThan(40_000)
   })
 
-  it('are its settings and its headers, and its own come on top', async () => {
+  it('includes settings and headers, which its own ones override', async () => {
     const model = scripted([says('Done.')])
     const callSettings = { headers: { 'x-key': 'secret' }, temperature: 0.5, maxRetries: 0 }
     const own = { temperature: 1, headers: { 'x-more': 'y' } }
@@ -234,7 +253,7 @@ describe('what a subagent takes over from its parent', () => {
     })
   })
 
-  it('are no headers where another provider answers', async () => {
+  it('includes no headers if another provider answers', async () => {
     const [model, other] = [scripted([]), scripted([says('Done.')])]
     const callSettings = { headers: { 'x-key': 'secret' }, temperature: 0.5 }
     const worker = { name: 'worker', description: 'Works.', model: other }
@@ -244,7 +263,7 @@ describe('what a subagent takes over from its parent', () => {
     expect(other.doGenerateCalls[0]?.headers).not.toHaveProperty('x-key')
   })
 
-  it('are its instructions and headers in a fork without an agent', async () => {
+  it('includes instructions and headers in a fork without an agent', async () => {
     const model = scripted([says('Done.')])
     const skill = defineSkill({
       name: 'tidy',

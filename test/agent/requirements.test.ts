@@ -4,8 +4,8 @@ import { Agent } from '../../src/agent/agent.ts'
 import type { AgentOptions } from '../../src/agent/agent-options.ts'
 import { SubagentManager } from '../../src/agent/subagents/manager.ts'
 import { SkillManager, defineSkill } from '../../src/library/manager.ts'
-import type { World } from '../library/_world.ts'
-import { type AgentWorld, emptyWorld, withAgent } from './_agent-world.ts'
+import type { Fixture } from '../library/_fixture.ts'
+import { type AgentFixture, emptyFixture, withAgent } from './_agent-fixture.ts'
 import { type Reply, call, echoTool, says } from './mock-replies.ts'
 
 // Rows of the requirements as somebody who only knows the Agent sees them.
@@ -14,18 +14,18 @@ const greet = defineSkill({ name: 'greet', description: 'Greets.', body: 'Greet 
 const worker = { name: 'worker', description: 'Works.', systemPrompt: 'You work.' }
 
 function agentIn(
-  place: World & Pick<AgentWorld, 'executable'> = emptyWorld(),
+  place: Fixture & Pick<AgentFixture, 'executable'> = emptyFixture(),
   options: Partial<AgentOptions> = {},
   replies: readonly Reply[] = [says('Done.')],
-): AgentWorld {
+): AgentFixture {
   return withAgent(place, replies, { ...options })
 }
 
 const names = (list: readonly { name: string }[]): string[] => list.map(({ name }) => name)
 
 describe('the constructor', () => {
-  it('US-013 AC1: takes skills as objects, names and paths', async () => {
-    const place = emptyWorld()
+  it('accepts skills as objects, names and paths', async () => {
+    const place = emptyFixture()
     place.skill('project/.claude/skills/named')
     place.skill('elsewhere/by-path')
     const { agent } = agentIn(place, {
@@ -34,21 +34,21 @@ describe('the constructor', () => {
     expect(names(await agent.listSkills()).toSorted()).toEqual(['by-path', 'greet', 'named'])
   })
 
-  it('US-013 AC2: takes further directories of skills', async () => {
-    const place = emptyWorld()
+  it('searches further directories for skills', async () => {
+    const place = emptyFixture()
     place.skill('more/extra')
     const { agent } = agentIn(place, { skills: undefined, skillDirs: [join(place.root, 'more')] })
     expect(names(await agent.listSkills())).toEqual(['extra'])
   })
 
-  it('US-013 AC3, US-013 AC11: takes subagents, and lists them', async () => {
-    const { agent } = agentIn(emptyWorld(), { subagents: [worker] })
+  it('lists the subagents of its options', async () => {
+    const { agent } = agentIn(emptyFixture(), { subagents: [worker] })
     expect(await agent.listSubagents()).toMatchObject([{ name: 'worker' }])
   })
 })
 
 describe('skills of the agent', () => {
-  it('US-013 AC4, US-013 AC5, US-013 AC6: are registered, got and listed', async () => {
+  it('registers a skill, returns it by name and lists it', async () => {
     const { agent } = agentIn()
     expect(await agent.getSkill('greet')).toBeUndefined()
     await agent.registerSkill(greet)
@@ -56,20 +56,20 @@ describe('skills of the agent', () => {
     expect(names(await agent.listSkills())).toEqual(['greet'])
   })
 
-  it('US-013 AC7: are invoked with arguments', async () => {
-    const { agent } = agentIn(emptyWorld(), { skills: [greet] })
+  it('invokes a skill with arguments', async () => {
+    const { agent } = agentIn(emptyFixture(), { skills: [greet] })
     expect(await agent.invokeSkill('greet', 'Ada Lovelace')).toContain('Greet Ada Lovelace.')
   })
 
-  it('US-013 AC12: are those of its SkillManager', async () => {
-    const { agent } = agentIn(emptyWorld(), { skills: [greet] })
+  it('gives access to one SkillManager', async () => {
+    const { agent } = agentIn(emptyFixture(), { skills: [greet] })
     expect(agent.skillManager).toBeInstanceOf(SkillManager)
     expect(agent.skillManager).toBe(agent.skillManager)
   })
 })
 
 describe('subagents of the agent', () => {
-  it('US-013 AC10, US-013 AC8: are registered, and get work', async () => {
+  it('registers a subagent and delegates a task to it', async () => {
     const { agent, model } = agentIn()
     agent.registerSubagent(worker)
     expect(await agent.delegate('worker', 'Count.')).toMatchObject({
@@ -79,32 +79,32 @@ describe('subagents of the agent', () => {
     expect(JSON.stringify(model.doGenerateCalls[0]?.prompt)).toContain('You work.')
   })
 
-  it('US-013 AC9: get work in the background', async () => {
-    const { agent } = agentIn(emptyWorld(), { subagents: [worker] })
+  it('delegates in the background and returns a handle at once', async () => {
+    const { agent } = agentIn(emptyFixture(), { subagents: [worker] })
     const handle = await agent.delegateAsync('worker', 'Count.')
     expect(handle.isComplete).toBe(false)
     expect((await handle.result()).output).toBe('Done.')
     expect(handle.isComplete).toBe(true)
   })
 
-  it('US-013 AC13: are those of its SubagentManager', () => {
-    const { agent } = agentIn(emptyWorld(), { subagents: [worker] })
+  it('gives access to one SubagentManager', () => {
+    const { agent } = agentIn(emptyFixture(), { subagents: [worker] })
     expect(agent.subagentManager).toBeInstanceOf(SubagentManager)
     expect(agent.subagentManager).toBe(agent.subagentManager)
   })
 
-  it('US-008 AC11: have a system prompt that may be a template', async () => {
+  it('fills in a system prompt that is a template', async () => {
     const systemPrompt = { template: 'You know {{field}}.', variables: { field: 'botany' } }
-    const { agent, model } = agentIn(emptyWorld(), { subagents: [{ ...worker, systemPrompt }] })
+    const { agent, model } = agentIn(emptyFixture(), { subagents: [{ ...worker, systemPrompt }] })
     await agent.delegate('worker', 'Name a flower.')
     expect(JSON.stringify(model.doGenerateCalls[0]?.prompt[0])).toContain('You know botany.')
   })
 
-  it('US-008 AC13: have 50 turns unless they say otherwise', async () => {
+  it('ends a subagent without maxTurns after 50 turns', async () => {
     const look = echoTool('look')
     const endless = Array.from({ length: 60 }, (_, turn) => call('look', { turn }))
     const { agent, model } = agentIn(
-      emptyWorld(),
+      emptyFixture(),
       { tools: [look], subagents: [{ ...worker, tools: ['look'] }] },
       endless,
     )
@@ -116,17 +116,17 @@ describe('subagents of the agent', () => {
     expect(model.doGenerateCalls).toHaveLength(51)
   })
 
-  it('US-008 AC14: may override what they take over from their parent', async () => {
+  it('applies the configuration of a subagent over that of its parent', async () => {
     const config = { callSettings: { temperature: 0.25, maxOutputTokens: 77 } }
-    const { agent, model } = agentIn(emptyWorld(), { subagents: [{ ...worker, config }] })
+    const { agent, model } = agentIn(emptyFixture(), { subagents: [{ ...worker, config }] })
     await agent.delegate('worker', 'Work.')
     expect(model.doGenerateCalls[0]).toMatchObject({ temperature: 0.25, maxOutputTokens: 77 })
   })
 })
 
-it('US-013 AC15: managers are made on first use, and nothing is read before', () => {
+it('creates its managers on first use and reads nothing before', () => {
   const reads: string[] = []
-  const place = emptyWorld()
+  const place = emptyFixture()
   const runtime = new Proxy(place.runtime, {
     get(target, key) {
       reads.push(String(key))
@@ -141,8 +141,8 @@ it('US-013 AC15: managers are made on first use, and nothing is read before', ()
   expect(reads).toContain('env')
 })
 
-it('10.1 row 2: a skill, its tool, a fork and a delegation in one conversation', async () => {
-  const place = emptyWorld()
+it('uses a skill, its tool, a fork and a delegation in one conversation', async () => {
+  const place = emptyFixture()
   place.skill('project/.claude/skills/check', { more: 'context: fork', body: 'Check $0.' })
   const { ask, agent } = agentIn(place, { skills: [greet], subagents: [worker] }, [
     call('skill', { name: 'greet', arguments: 'Ada' }),

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { UsageLedger } from '../../src/agent/usage.ts'
-import { AgentSession, type SessionPart } from '../../src/agent/session.ts'
+import { AgentSession } from '../../src/agent/session.ts'
+import type { SessionPart } from '../../src/agent/session-contract.ts'
 import { call, echoTool, says, scripted } from './mock-replies.ts'
 
 function sessionWith(
@@ -13,7 +14,7 @@ function sessionWith(
 }
 
 describe('the parts of a conversation', () => {
-  it('add instructions, change the prompt in order, and hear when the turn is over', async () => {
+  it('add instructions, change the prompt in order, and are called at the end of the turn', async () => {
     const heard: string[] = []
     const part = (name: string): SessionPart => ({
       instructions: async () => `Know ${name}.`,
@@ -49,7 +50,7 @@ describe('the parts of a conversation', () => {
     expect(tool.seen).toEqual([])
   })
 
-  it('refuse what needs an approval when none of them decides', async () => {
+  it('refuse a call that needs an approval when none of them decides', async () => {
     const tool = echoTool('write', { readOnly: false, origin: { kind: 'built-in' } })
     const parts = [{ tools: () => [tool] }]
     const { session } = sessionWith([call('write'), says('Done.')], parts)
@@ -59,7 +60,7 @@ describe('the parts of a conversation', () => {
   })
 
   it.each(['permit', 'beforeTool'] as const)(
-    'begin nothing, and no tool runs, where the run was cancelled during %s',
+    'start nothing and run no tool if the run was cancelled during %s',
     async (slow) => {
       const [controller, tool, begun] = [new AbortController(), echoTool('write'), new Set()]
       let goOn = (): void => undefined
@@ -90,7 +91,7 @@ describe('the parts of a conversation', () => {
     },
   )
 
-  it('can keep an allowed call from being made', async () => {
+  it('can prevent an allowed call', async () => {
     const tool = echoTool()
     const part: SessionPart = {
       tools: () => [tool],
@@ -104,7 +105,7 @@ describe('the parts of a conversation', () => {
     expect(tool.seen).toEqual([])
   })
 
-  it('reads what was sent between two runs with the next prompt', async () => {
+  it('sends messages of the time between two runs with the next prompt', async () => {
     const { session, model } = sessionWith([says('a'), says('b')], [])
     await session.run('One.')
     session.steer('By the way.')

@@ -14,7 +14,7 @@ describe('wireName', () => {
     expect(wireName(name)).toBe(wire)
   })
 
-  it('defect 15, complaint 6: is accepted by every provider, whatever the name', () => {
+  it('turns any name into one that every provider accepts', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (name) => {
         const [wire] = Object.keys(toToolSet([echoTool(name)]))
@@ -23,7 +23,7 @@ describe('wireName', () => {
     )
   })
 
-  it('stays the same when it is made of a wire name', () => {
+  it('keeps a wire name', () => {
     fc.assert(
       fc.property(fc.string(), (name) => {
         expect(wireName(wireName(name))).toBe(wireName(name))
@@ -31,7 +31,7 @@ describe('wireName', () => {
     )
   })
 
-  it('keeps long names apart that differ at their ends only', () => {
+  it('keeps long names apart that differ only at their ends', () => {
     const long = `server.${'a'.repeat(80)}`
     const names = [`${long}1`, `${long}2`].map(wireName)
     expect(new Set(names).size).toBe(2)
@@ -40,7 +40,7 @@ describe('wireName', () => {
 })
 
 describe('toWireNames', () => {
-  it('leads back from every wire name, and from every display name', () => {
+  it('finds the tool for every wire name and every display name', () => {
     const name = fc.string({ minLength: 1, unit: 'grapheme' })
     fc.assert(
       fc.property(fc.uniqueArray(name, { selector: wireName }), (all) => {
@@ -66,7 +66,7 @@ describe('toWireNames', () => {
     expect(() => toWireNames(names.map((name) => echoTool(name)))).toThrow(message)
   })
 
-  it('follows a list of tools that changes behind its first one', () => {
+  it('maps every list of tools, also one that changes after its first tool', () => {
     const [first, second, third] = ['a', 'b', 'c'].map((name) => echoTool(name))
     const lists = [[first, second], [first, third], [first], [first, third, second]]
     for (const list of [...lists, ...lists]) {
@@ -79,7 +79,7 @@ describe('toWireNames', () => {
     expect(toWireNames(changing).get('b')).toBeUndefined()
   })
 
-  it('knows nothing of a tool that is not offered', () => {
+  it('finds no tool that is not offered', () => {
     expect(toWireNames([echoTool('read')]).get('write')).toBeUndefined()
   })
 })

@@ -40,19 +40,3 @@ it('finds every name that has one letter more, less or other', () => {
     }),
   )
 })
-
-it('takes time in proportion to the number of skills', () => {
-  const timeFor = (count: number): number => {
-    const skills = Array.from({ length: count }, (_, index) => skill(`skill-number-${index}`))
-    const times = [1, 2, 3].map(() => {
-      // Of the processor, which other work on the machine does not lengthen.
-      const start = process.cpuUsage()
-      const known = new KnownNames(skills)
-      for (const { name, directory } of skills) known.like(name, directory)
-      return process.cpuUsage(start).user
-    })
-    return Math.min(...times)
-  }
-  timeFor(500)
-  expect(timeFor(8000) / timeFor(1000)).toBeLessThan(40)
-})

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
+import type { StepResult } from '../../src/chain/engine.ts'
 import { SkillrailError } from '../../src/core/errors.ts'
 import { systemRuntime } from '../../src/core/runtime.ts'
 import { commands } from '../../src/cli/registry.ts'
@@ -13,11 +14,11 @@ export interface CommandJson {
   runId: string
   winner: string
   runs: { runId: string }[]
-  attempts: { steps: { step: string; status: string }[] }[]
+  attempts: { steps: StepResult[] }[]
   steps: { step: string; path: string; executor: string }[]
   diagnostics: { code: string; message: string; line?: number }[]
   next: { step: string; content: string }[]
-  result?: object
+  result: { attempts: { steps: StepResult[] }[] }
 }
 
 const noJson: CommandJson = {
@@ -28,6 +29,7 @@ const noJson: CommandJson = {
   steps: [],
   diagnostics: [],
   next: [],
+  result: { attempts: [] },
 }
 
 export interface CommandAnswer {
@@ -39,7 +41,7 @@ export interface CommandAnswer {
   error: SkillrailError | undefined
 }
 
-export interface CommandWorld {
+export interface CommandFixture {
   /** What the person at the terminal answers; undefined: there is no terminal. */
   answer?: string | undefined
   now?: (() => number) | undefined
@@ -56,21 +58,21 @@ export async function runCommand(
   name: string,
   args: readonly string[],
   project: TestProject,
-  world: CommandWorld = {},
+  fixture: CommandFixture = {},
 ): Promise<CommandAnswer> {
   const entry = commands.find((one) => one.name === name)
   if (entry === undefined) throw new Error(`there is no command ${name}`)
   const command = await entry.load()
   const runtime = systemRuntime({
-    cwd: join(project.directory, world.from ?? ''),
+    cwd: join(project.directory, fixture.from ?? ''),
     home: `${project.directory}/../home`,
     env: {
       PATH: process.env['PATH'],
       HOME: `${project.directory}/../home`,
-      ...(world.workspaceTrust === 'ask' ? {} : { SKILLRAIL_WORKSPACE_TRUST: 'trusted' }),
-      ...world.env,
+      ...(fixture.workspaceTrust === 'ask' ? {} : { SKILLRAIL_WORKSPACE_TRUST: 'trusted' }),
+      ...fixture.env,
     },
-    ...(world.now === undefined ? {} : { now: world.now }),
+    ...(fixture.now === undefined ? {} : { now: fixture.now }),
   })
   let stdout = ''
   const notes: string[] = []
@@ -84,7 +86,7 @@ export async function runCommand(
     stdin: Readable.from([]),
     stdout: sink((text) => void (stdout += text)),
     stderr: sink((text) => void notes.push(codeOf(text) ?? text.trimEnd())),
-    terminal: world.answer === undefined ? undefined : terminalSaying(world.answer),
+    terminal: fixture.answer === undefined ? undefined : terminalSaying(fixture.answer),
   }
   let code: number
   let error: SkillrailError | undefined
@@ -92,7 +94,7 @@ export async function runCommand(
     const line = parseCommandLine(entry, command, args)
     if (line.kind === 'help') throw new Error(line.text)
     const { values, globals } = line
-    const signal = world.signal ?? new AbortController().signal
+    const signal = fixture.signal ?? new AbortController().signal
     code = await perform({ command, values, globals, runtime, signal, io })
   } catch (thrown) {
     if (!(thrown instanceof SkillrailError)) throw thrown
@@ -122,7 +124,7 @@ function terminalSaying(answer: string): NonNullable<Io['terminal']> {
 
 export interface ProjectCommands {
   /** A command as it is typed: `runs show ID --json`. */
-  command(line: string, world?: CommandWorld): Promise<CommandAnswer>
+  command(line: string, fixture?: CommandFixture): Promise<CommandAnswer>
   skills(table: Readonly<Record<string, ProjectSkill>>): void
   /** The id of the newest run. */
   runIdOf(): Promise<string>
@@ -130,10 +132,10 @@ export interface ProjectCommands {
 
 /** @param project that of the test which asks. */
 export function commandsIn(project: () => TestProject): ProjectCommands {
-  const command: ProjectCommands['command'] = (line, world) => {
+  const command: ProjectCommands['command'] = (line, fixture) => {
     const words = line.split(' ')
     const name = words[0] === 'run' || words[0] === 'trust' ? words[0] : words.slice(0, 2).join(' ')
-    return runCommand(name, words, project(), world)
+    return runCommand(name, words, project(), fixture)
   }
   return {
     command,

@@ -65,12 +65,15 @@ export function makeProject(skills: Record<string, ProjectSkill> = {}): TestProj
 
 export function placeOf(project: TestProject): StatePlace {
   const home = join(project.directory, '../home')
-  return { runtime: { home, env: {} }, settings: { state: { directory: '' } } }
+  return {
+    runtime: { home, cwd: project.directory, env: {} },
+    settings: { state: { directory: '' } },
+  }
 }
 
 /** The journals of a project, for a user with this home. */
 export function runsOf(project: string, home: string): string {
-  const place = { runtime: { home, env: {} }, settings: { state: { directory: '' } } }
+  const place = { runtime: { home, cwd: project, env: {} }, settings: { state: { directory: '' } } }
   return join(projectStateDirectory(project, place), 'runs')
 }
 

@@ -37,9 +37,9 @@ const acceptances = {
   'was locked': 'trust --lock --yes',
 }
 
-describe.each(Object.entries(acceptances))('a chain that %s', (_name, accepting) => {
+describe.each(Object.entries(acceptances))('a chain in a project that %s', (_name, accepting) => {
   it.each(Object.entries(changes))(
-    'and %s is refused until that is accepted',
+    'is refused until a user accepts the change: it %s',
     async (_what, change) => {
       expect((await command(accepting)).code).toBe(0)
       change()
@@ -58,7 +58,7 @@ describe.each(Object.entries(acceptances))('a chain that %s', (_name, accepting)
   )
 })
 
-it('shows the difference', async () => {
+it('shows how a chain differs from the accepted one', async () => {
   await command('trust --yes')
   changes['lost its gate']?.()
   const { error } = await command('run main')
@@ -71,7 +71,7 @@ it('shows the difference', async () => {
   ])
 })
 
-it('refuses a chain that was not trusted with the skill that it leads', async () => {
+it('refuses a chain that was not trusted together with its skill', async () => {
   await command('trust .skillrail/skills/build --yes')
   expect((await command('run main')).error).toMatchObject({ reasonCode: 'workspace-not-accepted' })
   expect((await command('run build')).code).toBe(0)

@@ -18,7 +18,7 @@ const given = () =>
 const output = (fields: object) =>
   `cat > "$SKILLRAIL_OUTPUT" <<'END'\n${JSON.stringify({ status: 'success', ...fields })}\nEND`
 
-describe('what a step answered', () => {
+describe('the answer of a step', () => {
   it('reaches later steps under its full name, nested ones and those of a group included', async () => {
     project.write('main', { metadata: ['chain: |', '  inner', '  left & right', '  last'] })
     project.write('inner', { metadata: ['chain: one two'] })
@@ -38,7 +38,7 @@ describe('what a step answered', () => {
     expect(metrics).toEqual({ n: 4 })
   })
 
-  it('tells each error once', async () => {
+  it('reports each error once', async () => {
     project.write('main', { metadata: ['chain: inner last'] })
     project.write('inner', { metadata: ['chain: bad'] })
     project.write('bad', { run: 'exit 3' })
@@ -47,7 +47,7 @@ describe('what a step answered', () => {
     expect(given().accumulated_errors).toEqual([{ code: 'exit-code', message: 'exit code 3' }])
   })
 
-  it('arrives as it was, whatever its fields are called', async () => {
+  it('arrives unchanged, with any names of fields', async () => {
     const usage = '{"usage":{"input_tokens":10,"max_tokens":5},"session_id":"s-123","token":"abc"}'
     const long = `${'x'.repeat(899_999)}!`
     project.write('main', { metadata: ['chain: a b last'] })
@@ -77,7 +77,7 @@ describe('what a step answered', () => {
       'a file',
       `node -e 'require("fs").writeFileSync(process.env.SKILLRAIL_OUTPUT,JSON.stringify({status:"success",result:"x".repeat(2e6)}))'`,
     ],
-  ])('is a failure over 1 MiB, and never cut: %s', async (_what, run) => {
+  ])('is a failure above 1 MiB, and never cut: %s', async (_what, run) => {
     project.write('a', { run })
     const { attempts } = await json('run', 'a')
     const [error] = attempts[0].steps[0].errors
@@ -85,7 +85,7 @@ describe('what a step answered', () => {
     expect(error.message).toContain('SKILLRAIL_SCRATCH')
   })
 
-  it('may name files of the run', async () => {
+  it('can name files of the run', async () => {
     project.write('main', { metadata: ['chain: a last'] })
     const write = 'echo big > "$SKILLRAIL_SCRATCH/big.txt"'
     const fields =
@@ -100,7 +100,7 @@ describe('what a step answered', () => {
     expect(stdout).toContain(`  file ${artifacts[1]}\n`)
   })
 
-  it.each(['gone.txt', '/etc/passwd', '../../x'])('may name no other file: %s', async (path) => {
+  it.each(['gone.txt', '/etc/passwd', '../../x'])('cannot name another file: %s', async (path) => {
     project.write('a', { run: output({ artifacts: [path] }) })
     const { code, attempts } = await json('run', 'a')
     expect(code).toBe(1)
@@ -111,7 +111,7 @@ describe('what a step answered', () => {
 describe('a secret', () => {
   const token = `ghp_${'a1B2'.repeat(9)}`
 
-  it('reaches later steps, and is shown nowhere and not kept as text', async () => {
+  it('reaches later steps, and is neither shown nor stored as text', async () => {
     project.write('main', { metadata: ['chain: inner last'] })
     project.write('inner', { metadata: ['chain: a'] })
     project.write('a', { run: `echo log ${token} >&2; ${output({ result: `use ${token}` })}` })
@@ -131,7 +131,7 @@ describe('a secret', () => {
     expect(texts.join('')).toContain('use [redacted]')
   })
 
-  it('is masked while it streams, also where it comes in two pieces', async () => {
+  it('is masked while it streams, even if it arrives in two pieces', async () => {
     project.write('talks', {
       run: `printf ${token.slice(0, 9)}; sleep 0.2; echo ${token.slice(9)}`,
     })
@@ -139,7 +139,7 @@ describe('a secret', () => {
     expect(stderr).toContain('[talks] [redacted]')
   })
 
-  it('is there again when a run goes on', async () => {
+  it('is available again when a run continues', async () => {
     project.write('main', { metadata: ['chain: a last', 'continue_on_error: false'] })
     project.write('a', { run: output({ result: `use ${token}` }) })
     project.write('last', { run: `[ -e ready ] || kill -9 $PPID; ${state}` })
@@ -173,7 +173,7 @@ describe('logs', () => {
     expect(unknown.stderr).toContain('has no step tolks')
   })
 
-  it('can be followed while a run goes on', async () => {
+  it('can be followed while a run is running', async () => {
     project.write('slow', { run: 'echo first; until [ -e go ]; do sleep 0.05; done; echo last' })
     const run = project.start(['run', 'slow'])
     const logs = join(project.runs)
@@ -201,7 +201,7 @@ describe('logs', () => {
   })
 })
 
-it('reports show attempts and allowed failures, and count neither as a failure', async () => {
+it('shows attempts and allowed failures in reports, and counts neither as a failure', async () => {
   project.write('main', { metadata: ['chain: |', '  flaky retry=3', '  inner allow-failure'] })
   project.write('flaky', { run: '[ "$SKILLRAIL_ATTEMPT" -ge 2 ] || exit 1; echo fine' })
   project.write('inner', { metadata: ['chain: bad'] })
@@ -222,7 +222,7 @@ it('reports show attempts and allowed failures, and count neither as a failure',
 })
 
 describe('runs', () => {
-  it('are named by latest, and by the beginning of an ID', async () => {
+  it('are selected by latest, and by the beginning of an ID', async () => {
     project.write('a', { run: 'echo done' })
     expect(await project.cli(['runs', 'show', 'latest'])).toMatchObject({ code: 3 })
     const first = await json('run', 'a', '--', 'one', 'two words')
@@ -331,7 +331,7 @@ describe('an agent that reports', () => {
     expect((await report(2)).stdout).toContain('--attempt 3')
   })
 
-  it('gets no invisible characters of what another step left', async () => {
+  it('gets no invisible characters from the result of another step', async () => {
     project.write('main', { metadata: ['chain: one two'] })
     project.write('one', {})
     project.write('two', {})
@@ -343,14 +343,15 @@ describe('an agent that reports', () => {
   })
 })
 
-it('a changed plan without its gate is not continued on our advice', async () => {
+it('advises nobody to continue a changed plan without its gate', async () => {
   project.write('main', { metadata: ['chain: a b', 'gates: b'] })
   project.write('a', { run: 'echo a >> log' })
   project.write('b', { run: 'echo b >> log' })
   expect(await project.cli(['run', 'main'])).toMatchObject({ code: 6 })
   project.write('main', { metadata: ['chain: a b'] })
   const { stderr } = await project.cli(['runs', 'resume', 'latest'])
-  expect(stderr).toContain('Put back the gates')
-  expect(stderr).not.toContain('--force')
+  expect(stderr).toContain('Put back the gate')
+  const [, hinted = ''] = /skillrail (runs resume \S+ --force)/.exec(stderr) ?? []
+  expect(await project.cli(hinted.split(' '))).toMatchObject({ code: 4 })
   expect(project.log()).toEqual(['a'])
 })

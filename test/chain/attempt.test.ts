@@ -145,7 +145,7 @@ describe('the status of a chain', () => {
     expect([result.status, attempt, result.ended]).toEqual([status, status, ended])
   })
 
-  it('gives what waits up once the group stops', async () => {
+  it('cancels waiting steps once the group stops', async () => {
     const outcomes = { a: waits, b: finished('failure'), c: finished('success') }
     const { said } = await run(outcomes, { async: true, continueOnError: false })
     expect(said).toEqual([
@@ -155,13 +155,13 @@ describe('the status of a chain', () => {
     ])
   })
 
-  it('starts another step of a group for one that waited already', async () => {
+  it('starts another step of a group in the place of a waiting one', async () => {
     const outcomes = { b: finished('success'), a: waits }
     const { ended } = await run(outcomes, { async: true, parallelLimit: 1 }, ['a'])
     expect(ended).toEqual(['b', 'a'])
   })
 
-  it('is an error where the attempts never became stable', async () => {
+  it('is an error if the attempts never became stable', async () => {
     const policy = { retryUntil: 'stable', retryCount: 3 } as const
     let count = 0
     const changing = {
@@ -194,7 +194,7 @@ describe('a time limit', () => {
     return { limit, over }
   }
 
-  it('ends what takes longer, and nothing before', () => {
+  it('ends a step that takes longer, and not earlier', () => {
     const { limit, over } = limitOf(2000)
     expect(limit.seconds).toBe(2)
     vi.advanceTimersByTime(1999)
@@ -203,7 +203,7 @@ describe('a time limit', () => {
     expect(over()).toEqual([true, true])
   })
 
-  it('ends nothing once it is cleared, or where there is none', () => {
+  it('ends nothing after it is cleared, or if there is no limit', () => {
     const { limit, over } = limitOf(2000)
     limit.clear()
     vi.advanceTimersByTime(5000)
@@ -213,13 +213,13 @@ describe('a time limit', () => {
     expect([none.limit.seconds, ...none.over()]).toEqual([0, false, false])
   })
 
-  it('has a default, and is at most what a timer takes', () => {
+  it('has a default and the maximum of a timer', () => {
     expect(limitOf(0, { defaultMs: 3000 }).limit.seconds).toBe(3)
     expect(limitOf(1000, { defaultMs: 3000 }).limit.seconds).toBe(1)
     expect(limitOf(3_000_000_000).limit.seconds).toBe(2_147_483.647)
   })
 
-  it('counts the time that has passed before', () => {
+  it('includes the time that has already passed', () => {
     expect(limitOf(4000, { spent: 4000 }).over()).toEqual([true, true])
     const { over } = limitOf(4000, { spent: 3000 })
     vi.advanceTimersByTime(999)
@@ -228,13 +228,13 @@ describe('a time limit', () => {
     expect(over()).toEqual([true, true])
   })
 
-  it('says how long it was, and what ran', () => {
+  it('reports its length, and whether the check was running', () => {
     expect(overdue({ seconds: 3 })).toMatchObject({
       status: 'failure',
       errors: [{ code: 'timeout', message: 'it took longer than 3 s and was stopped' }],
     })
     expect(overdue({ seconds: 3 }, true).errors[0]?.message).toBe(
-      'it took longer than 3 s and was stopped while scripts/verify ran',
+      'it took longer than 3 s and was stopped while its check ran',
     )
   })
 })
@@ -248,7 +248,7 @@ function part<T>(value: object): T {
 
 type ShownStep = ReturnType<typeof whileRunning>['attempts'][number]['steps'][number]
 
-it('shows what a process executes now as running', () => {
+it('shows the step that a process executes now as running', () => {
   const at = '2026-01-01T00:00:00.000Z'
   const step = (name: string, more: Partial<StepResult>): StepResult => ({
     step: name,

@@ -20,29 +20,32 @@ const chain = { metadata: ['chain: [a]', 'cleanup_after: true'] }
 const readOnly = 'cd "$SKILLRAIL_SCRATCH"; mkdir -p a/b; echo > a/b/c; chmod 500 a/b a'
 
 describe.skipIf(!isThereAnother)(`the files of a run${withoutAnother}`, () => {
-  it('go also where a step has made them read-only', () => {
+  it('are removed even if a step has made them read-only', () => {
     project.write('main', chain)
     project.write('a', { run: readOnly })
     expect(asAnother(project, ['run', 'main'])).toMatchObject({ status: 0 })
     expect(readdirSync(runs())).toEqual([expect.stringMatching(/\.jsonl$/)])
   })
 
-  it('go with the run when it is pruned', () => {
+  it('are removed with a pruned run', () => {
     project.write('a', { run: readOnly })
     asAnother(project, ['run', 'a'])
     expect(asAnother(project, ['runs', 'prune', '--keep', '0'])).toMatchObject({ status: 0 })
     expect(readdirSync(runs())).toEqual([])
   })
 
-  it.each(['run', 'chain start'])('that stay are said of %s, and change no exit code', (words) => {
-    project.write('main', chain)
-    project.write('a', { run: 'chmod 500 "$SKILLRAIL_SCRATCH/../.."' })
-    const { status, stderr } = asAnother(project, [...words.split(' '), 'main'])
-    expect([status, stderr]).toEqual([0, expect.stringContaining('run-files-left')])
-    expect(stderr).toContain('could not be removed: permission is denied')
-  })
+  it.each(['run', 'chain start'])(
+    'are reported for %s if they remain, without another exit code',
+    (words) => {
+      project.write('main', chain)
+      project.write('a', { run: 'chmod 500 "$SKILLRAIL_SCRATCH/../.."' })
+      const { status, stderr } = asAnother(project, [...words.split(' '), 'main'])
+      expect([status, stderr]).toEqual([0, expect.stringContaining('run-files-left')])
+      expect(stderr).toContain('could not be removed: permission is denied')
+    },
+  )
 
-  it('are not looked for behind a link that took their place', () => {
+  it('are not removed through a link that replaced them', () => {
     const script =
       'mkdir -p mine/deep; chmod 550 mine/deep mine; cd "$SKILLRAIL_SCRATCH/../.."; ' +
       'rm -r $SKILLRAIL_RUN_ID; ln -s ../../mine $SKILLRAIL_RUN_ID; chmod 500 .'

@@ -30,7 +30,7 @@ describe('a human gate', () => {
     }),
   )
 
-  it('stops the run before its step, with exit code 6 and the line that goes on', async () => {
+  it('stops the run before its step, with exit code 6 and the command that continues the run', async () => {
     const { code, lines } = await command('run main')
     expect(code).toBe(6)
     expect(lines.join('\n')).toContain(`skillrail runs approve ${await runIdOf()}`)
@@ -38,7 +38,7 @@ describe('a human gate', () => {
     expect((await command('runs list')).lines.at(-1)).toMatch(/waiting/)
   })
 
-  it('opens when a person says yes, and the run ends', async () => {
+  it('opens when a user says yes, and the run ends', async () => {
     await command('run main')
     const { code, notes } = await command(`runs approve ${await runIdOf()}`, { answer: 'y' })
     expect(code).toBe(0)
@@ -46,7 +46,7 @@ describe('a human gate', () => {
     expect(project.log()).toEqual(['build', 'deploy', 'done'])
   })
 
-  it('that was rejected is asked again in a run that takes over what was before it', async () => {
+  it('needs an approval again after a rejection, in a run that reuses the earlier results', async () => {
     await command('run main')
     const run = await runIdOf()
     await command(`runs reject ${run}`, { answer: 'yes' })
@@ -57,7 +57,7 @@ describe('a human gate', () => {
     expect(project.log()).toEqual(['build'])
   })
 
-  it('rejected ends all attempts', async () => {
+  it('ends all attempts when it is rejected', async () => {
     project.write('main', {
       metadata: [
         'chain: [build, deploy]',
@@ -72,7 +72,7 @@ describe('a human gate', () => {
     expect(json.attempts).toHaveLength(1)
   })
 
-  it('holds up nothing else of its group', async () => {
+  it('does not delay the other steps of its group', async () => {
     const metadata = ['chain: [deploy, build, done]', 'gates: deploy', 'async: true']
     skills({ main: { metadata: [...metadata, 'parallel_limit: 1'] } })
     const { code, json } = await command('run main --json')
@@ -81,7 +81,7 @@ describe('a human gate', () => {
     expect(project.log()).toEqual(['build', 'done', 'deploy'])
   })
 
-  it('whose step stops the group loses nothing that was done meanwhile', async () => {
+  it('keeps all results of a group that its step stops', async () => {
     const metadata = ['chain: [deploy, build, done]', 'gates: deploy', 'async: true']
     skills({
       main: { metadata: [...metadata, 'parallel_limit: 1', 'continue_on_error: false'] },
@@ -92,7 +92,7 @@ describe('a human gate', () => {
     expect(statusesOf(json)).toBe('deploy=failure build=success done=success')
   })
 
-  it('of a chain opens before the gates below it, one after the other', async () => {
+  it('opens before the gates in its chain, one after the other', async () => {
     skills({
       outer: { metadata: ['chain: [main]', 'gates: main'] },
       main: { metadata: ['chain: [build, deploy]', 'gates: build deploy'] },
@@ -108,7 +108,7 @@ describe('a human gate', () => {
     expect(project.log()).toEqual(['build', 'deploy'])
   })
 
-  it('below a chain that is stopped leaves what ran before it', async () => {
+  it('keeps the earlier results in a chain that is stopped', async () => {
     skills({
       outer: { metadata: ['chain: [main, slow]', 'async: true', 'continue_on_error: false'] },
       slow: {
@@ -134,7 +134,7 @@ describe('a human gate', () => {
     expect((await command(`runs show ${json.runId} --json`)).json).toMatchObject(json)
   })
 
-  it('rejected ends the run as a failure', async () => {
+  it('ends the run as a failure when it is rejected', async () => {
     await command('run main')
     const { code, lines } = await command(`runs reject ${await runIdOf()}`, { answer: 'yes' })
     expect(code).toBe(1)
@@ -156,7 +156,7 @@ describe('a human gate', () => {
     expect(readFileSync(join(project.runs, `${run}.jsonl`), 'utf8')).toBe(before)
   })
 
-  it('shows who approved, when, and what was on the screen', async () => {
+  it('records who approved, when, and the text on the screen', async () => {
     await command('run main')
     const run = await runIdOf()
     await command(`runs approve ${run}`, { answer: 'y' })
@@ -253,7 +253,7 @@ describe('verification', () => {
 })
 
 describe('a step', () => {
-  it('may be called by a name that every object has', async () => {
+  it('can have the name of a property of every object', async () => {
     skills({ main: {} })
     const directory = join(project.directory, '.skillrail/skills/main')
     writeFileSync(join(directory, 'constructor'), '#!/bin/sh\necho made\n', { mode: 0o755 })
@@ -263,7 +263,7 @@ describe('a step', () => {
     expect(json.attempts).toMatchObject([{ steps: [{ status: 'success', result: 'made' }] }])
   })
 
-  it('that is edited while the run goes on fails with digest-changed', async () => {
+  it('fails with digest-changed if it is edited during the run', async () => {
     skills({
       main: { metadata: ['chain: [editor, victim]'] },
       editor: { run: 'echo "echo changed" >> .skillrail/skills/victim/scripts/run.sh' },
@@ -276,7 +276,7 @@ describe('a step', () => {
   })
 
   it.each(['mkfifo', 'ln -s /dev/zero'])(
-    'that is replaced by what has no end (%s) fails with digest-changed',
+    'fails with digest-changed if it is replaced by an endless file (%s)',
     async (maker) => {
       const script = '.skillrail/skills/victim/scripts/run.sh'
       skills({
@@ -291,7 +291,7 @@ describe('a step', () => {
     },
   )
 
-  it('of a chain without a time-out has that of run.timeout, an hour by default', async () => {
+  it('has the time limit run.timeout without one of its chain, an hour by default', async () => {
     skills({ main: { metadata: ['chain: [slow]'] }, slow: { run: 'sleep 20' } })
     const env = { SKILLRAIL_RUN_TIMEOUT: '1' }
     const { json } = await command('run main --json', { env })
@@ -300,7 +300,7 @@ describe('a step', () => {
     expect(json.attempts[0]?.steps).toMatchObject([step])
   })
 
-  it('that takes too long is ended as a failure timeout, a nested chain as one step', async () => {
+  it('ends as a failure at its time limit, a nested chain as one step', async () => {
     skills({
       main: { metadata: ['chain: [slow, nested]', 'timeout: 1'] },
       slow: { run: 'sleep 20' },
@@ -323,7 +323,7 @@ describe('a step', () => {
     })
   })
 
-  it('that loses a race is ended', async () => {
+  it('ends when it loses a race', async () => {
     skills({
       main: { metadata: ['chain: [slow, quick]', 'async: true', 'race_mode: true'] },
       slow: { run: 'sleep 20; echo late >> log' },
@@ -336,7 +336,7 @@ describe('a step', () => {
   })
 })
 
-describe('going on after a run', () => {
+describe('commands after a run', () => {
   const failing = 'grep -q fixed fix 2>/dev/null && echo ok || exit 1'
   beforeEach(() =>
     skills({
@@ -372,14 +372,14 @@ describe('going on after a run', () => {
     expect(project.log().slice(2 * attempt.length)).toEqual(['n2'])
   })
 
-  it('retry executes again what was changed', async () => {
+  it('retry executes changed steps again', async () => {
     await command('run main')
     project.write('a', log('a2'))
     await command(`runs retry ${await runIdOf()}`)
     expect(project.log()).toEqual(['a', 'n1', 'n2', 'c', 'a2', 'n2'])
   })
 
-  it('fork takes over everything before a step', async () => {
+  it('fork reuses all results before a step', async () => {
     await command('run main')
     await command(`runs fork ${await runIdOf()} --from nested/n2`)
     expect(project.log()).toEqual(['a', 'n1', 'n2', 'c', 'n2', 'c'])
@@ -418,7 +418,7 @@ describe('going on after a run', () => {
     expect((await command('runs list --json')).json).toMatchObject({ runs: [], diagnostics: [] })
   })
 
-  it('an unknown run is exit code 3, a malformed id exit code 2', async () => {
+  it('ends with exit code 3 for an unknown run, and with 2 for an invalid ID', async () => {
     expect((await command('runs show 0abc')).error).toMatchObject({
       code: 'run-not-found',
       exitCode: 3,
@@ -485,7 +485,7 @@ describe('the stepper', () => {
     })
   })
 
-  it('fails a success that only the agent vouches for, where verification is required', async () => {
+  it('fails a success that only the agent reports, if verification is required', async () => {
     const { runId } = (await command('chain start main --require-verified --json')).json
     await report(runId, 'think')
     const shown = await command(`runs show ${runId} --json`)
@@ -523,15 +523,15 @@ describe('the stepper', () => {
   it('counts the time between handing out and report', async () => {
     project.write('main', { metadata: ['chain: [think, write]', 'timeout: 60'] })
     let now = Date.now()
-    const world = { now: () => now }
-    const start = await command('chain start main --json', world)
+    const fixture = { now: () => now }
+    const start = await command('chain start main --json', fixture)
     const { runId } = start.json
     now += 61_000
     const late = await runCommand(
       'chain report',
       `chain report ${runId} --step think --status success --json`.split(' '),
       project,
-      world,
+      fixture,
     )
     const message = 'no report came within 60 s'
     expect(late.code).toBe(1)
@@ -544,64 +544,64 @@ describe('the stepper', () => {
     })
   })
 
-  it('says of a report in words that it came too late, and of a step that its time is over', async () => {
+  it('reports that a report came too late, and that the time of a step is over', async () => {
     project.write('main', { metadata: ['chain: [think, write]', 'timeout: 60'] })
     let now = Date.now()
-    const world = { now: () => now }
-    const { runId } = (await command('chain start main --json', world)).json
-    expect((await command(`chain status ${runId}`, world)).lines.join('\n')).toContain(
+    const fixture = { now: () => now }
+    const { runId } = (await command('chain start main --json', fixture)).json
+    expect((await command(`chain status ${runId}`, fixture)).lines.join('\n')).toContain(
       'waits for the report of think',
     )
     now += 61_000
-    const status = (await command(`chain status ${runId}`, world)).lines.join('\n')
+    const status = (await command(`chain status ${runId}`, fixture)).lines.join('\n')
     expect(status).toContain('it exceeded its time limit: no report came within 60 s')
     expect(status).not.toContain('waits for')
-    expect((await command(`chain status ${runId} --json`, world)).json).toMatchObject({
+    expect((await command(`chain status ${runId} --json`, fixture)).json).toMatchObject({
       status: 'waiting',
       next: [{ step: 'think', overdue: true }],
     })
     const args = ['chain', 'report', runId, '--step', 'think', '--status', 'success']
-    const late = await runCommand('chain report', args, project, world)
+    const late = await runCommand('chain report', args, project, fixture)
     expect([late.code, late.lines[0]]).toEqual([
       1,
       'The report about think came too late and does not count: no report came within 60 s.',
     ])
   })
 
-  it('takes a report in the last moment', async () => {
+  it('accepts a report at the last moment', async () => {
     project.write('main', { metadata: ['chain: [think]', 'timeout: 60'] })
     let now = Date.now()
-    const world = { now: () => now }
-    const { runId } = (await command('chain start main --json', world)).json
+    const fixture = { now: () => now }
+    const { runId } = (await command('chain start main --json', fixture)).json
     now += 60_000
-    const { code } = await command(`chain report ${runId} --step think --status success`, world)
+    const { code } = await command(`chain report ${runId} --step think --status success`, fixture)
     expect(code).toBe(0)
   })
 
   it('counts the time of a step from handing out to report', async () => {
     project.write('main', { metadata: ['chain: [think, write]'] })
     let now = Date.now()
-    const world = { now: () => now }
+    const fixture = { now: () => now }
     const started = new Date(now).toISOString()
-    const { runId } = (await command('chain start main --json', world)).json
+    const { runId } = (await command('chain start main --json', fixture)).json
     now += 5000
-    const answer = await command(`chain report ${runId} --step think --status success`, world)
+    const answer = await command(`chain report ${runId} --step think --status success`, fixture)
     expect(answer.code).toBe(0)
     const [think] = (await command(`runs show ${runId} --json`)).json.attempts[0]?.steps ?? []
     expect(think).toMatchObject({ startedAt: started, durationMs: expect.any(Number) })
     expect(think).toSatisfy((step: { durationMs: number }) => step.durationMs >= 5000)
   })
 
-  it('counts the time of a chain as a whole, and a report after it for nothing', async () => {
+  it('limits the time of a chain as a whole, and ignores a later report', async () => {
     project.write('main', { metadata: ['chain: [both, write]', 'timeout: 60'] })
     project.write('both', { metadata: ['chain: [left, right]'] })
     let now = Date.now()
-    const world = { now: () => now }
-    const { runId } = (await command('chain start main --json', world)).json
+    const fixture = { now: () => now }
+    const { runId } = (await command('chain start main --json', fixture)).json
     now += 40_000
-    await command(`chain report ${runId} --step both/left --status success`, world)
+    await command(`chain report ${runId} --step both/left --status success`, fixture)
     now += 40_000
-    expect((await command(`chain status ${runId} --json`, world)).json.next).toEqual([
+    expect((await command(`chain status ${runId} --json`, fixture)).json.next).toEqual([
       {
         step: 'both/right',
         skill: 'right',
@@ -612,7 +612,7 @@ describe('the stepper', () => {
     ])
     const late = await command(
       `chain report ${runId} --step both/right --status success --json`,
-      world,
+      fixture,
     )
     expect(late.code).toBe(1)
     expect(late.json).toMatchObject({
@@ -623,7 +623,7 @@ describe('the stepper', () => {
       },
       next: [{ step: 'write' }],
     })
-    expect((await command(`runs show ${runId} --json`, world)).json).toMatchObject({
+    expect((await command(`runs show ${runId} --json`, fixture)).json).toMatchObject({
       attempts: [
         {
           steps: [
@@ -639,7 +639,7 @@ describe('the stepper', () => {
     })
   })
 
-  it('says so too of one that was handed out before something else began', async () => {
+  it('reports a late step that was handed out before another one began', async () => {
     const metadata = ['chain: [think, broken]', 'async: true', 'parallel_limit: 1']
     skills({
       main: { metadata: [...metadata, 'continue_on_error: false'] },
@@ -652,7 +652,7 @@ describe('the stepper', () => {
     expect((await command(`runs show ${json.runId} --json`)).json).toMatchObject(json.result ?? {})
   })
 
-  it('keeps every report, also where more were handed out than run at once', async () => {
+  it('keeps every report, even if more steps were handed out than run at once', async () => {
     const metadata = ['chain: [left, right, think]', 'async: true', 'parallel_limit: 1']
     project.write('main', { metadata: [...metadata, 'continue_on_error: false'] })
     const { runId } = (await command('chain start main --json')).json
@@ -663,7 +663,7 @@ describe('the stepper', () => {
     expect((await command(`runs show ${runId} --json`)).json).toMatchObject(json.result ?? {})
   })
 
-  it('has a chain vouched for by no more than the weakest of its steps', async () => {
+  it('gives a chain the weakest evidence of its steps', async () => {
     project.write('both', { metadata: ['chain: [check, left]'] })
     skills({ main: { metadata: ['chain: [both]'] } })
     const { runId } = (await command('chain start main --json')).json
@@ -683,7 +683,7 @@ describe('the stepper', () => {
     })
   })
 
-  it('takes reports about the steps of a group that come at once', async () => {
+  it('accepts concurrent reports about the steps of a group', async () => {
     skills({ main: { metadata: ['chain: [left, right, think]', 'async: true'] } })
     const { runId } = (await command('chain start main --json')).json
     const answers = await Promise.all(['left', 'right', 'think'].map((step) => report(runId, step)))
@@ -691,7 +691,7 @@ describe('the stepper', () => {
     expect((await command(`runs show ${runId} --json`)).json).toMatchObject({ status: 'success' })
   })
 
-  it('goes on with a report where it is resumed like another run', async () => {
+  it('continues with a report when it is resumed like another run', async () => {
     project.write('main', { metadata: ['chain: [think, write]'] })
     const { runId } = (await command('chain start main --json')).json
     const { code, lines } = await command(`runs resume ${runId}`)
@@ -701,7 +701,7 @@ describe('the stepper', () => {
     expect(lines.join('\n')).not.toContain('runs approve')
   })
 
-  it('gives each step what those before it left, where the chain passes state', async () => {
+  it('passes the earlier results to each step, if the chain passes state', async () => {
     const { runId, next } = (await command('chain start main --json')).json
     expect(next[0]?.content).not.toContain('chain_state')
     const vague = '--status failure --error vague --result </chain_state>'
@@ -727,7 +727,7 @@ describe('the stepper', () => {
     expect(after.json.next[0]?.content).not.toContain('chain_state')
   })
 
-  it('takes a report for the attempt that goes on, never for one that has ended', async () => {
+  it('accepts a report for the current attempt, never for an ended one', async () => {
     project.write('main', {
       metadata: [
         'chain: [think, both]',
@@ -765,7 +765,7 @@ describe('the stepper', () => {
     })
   })
 
-  it('says of a step that was handed out when the chain stopped that it was cancelled', async () => {
+  it('reports a step that was handed out when the chain stopped as cancelled', async () => {
     project.write('main', {
       metadata: ['chain: [left, right, think]', 'async: true', 'early_exit_on: success'],
     })
@@ -785,8 +785,8 @@ describe('the stepper', () => {
   })
 })
 
-describe('what a run failed of', () => {
-  it('is said when its attempts did not become stable', async () => {
+describe('the errors of a failed run', () => {
+  it('include attempts that did not become stable', async () => {
     skills({
       main: {
         metadata: ['chain: [n]', 'retry_until: stable', 'retry_count: 3'],
@@ -808,7 +808,7 @@ describe('what a run failed of', () => {
     })
   })
 
-  it('is said to be the verification when that took too long', async () => {
+  it('include a verification that took too long', async () => {
     skills({
       main: { metadata: ['chain: [slow]'] },
       slow: { run: 'echo done', verify: 'touch begun; sleep 120' },
@@ -823,7 +823,7 @@ describe('what a run failed of', () => {
         {
           code: 'timeout',
           message: expect.stringMatching(
-            /^it took longer than \d+ s and was stopped while scripts\/verify ran$/,
+            /^it took longer than \d+ s and was stopped while its check ran$/,
           ),
         },
       ],
@@ -832,7 +832,7 @@ describe('what a run failed of', () => {
 })
 
 describe('planning', () => {
-  it('an instruction skill says which two ways there are, with exit code 3', async () => {
+  it('names the two ways to run an instruction skill, with exit code 3', async () => {
     skills({ main: { body: 'Just words.' } })
     const { error } = await command('run main')
     expect(error).toMatchObject({ code: 'no-executor', exitCode: 3 })
@@ -872,7 +872,7 @@ describe('planning', () => {
     ['--only nested', ['n1', 'n2']],
     ['--only c', ['c']],
     ['--only a', ['a']],
-  ])('%s leaves out the rest', async (options, expected) => {
+  ])('leaves out the other steps with %s', async (options, expected) => {
     skills({
       main: { metadata: ['chain: [a, ab, nested, c]'] },
       ab: log('ab'),
@@ -886,14 +886,14 @@ describe('planning', () => {
     expect(project.log()).toEqual(expected)
   })
 
-  it('--only leaves an empty chain in, though nothing is below it', async () => {
+  it('keeps an empty chain with --only', async () => {
     skills({ main: { metadata: ['chain: [a, empty]'] }, empty: { metadata: ['chain: []'] } })
     project.write('a', log('a'))
     const { json } = await command('run main --only empty --json')
     expect(statusesOf(json)).toBe('a=not_run empty=success')
   })
 
-  it('takes policy for one run from --set, and refuses what it does not know', async () => {
+  it('reads policy for one run from --set, and refuses unknown names', async () => {
     skills({ main: { metadata: ['chain: [bad, a]'] }, bad: { run: 'exit 1' }, a: log('a') })
     await command('run main --set continue_on_error=false')
     expect(project.log()).toEqual([])
@@ -902,7 +902,7 @@ describe('planning', () => {
     }
   })
 
-  it('with validate_on_load: false a missing skill fails at its step', async () => {
+  it('fails at the step of a missing skill with validate_on_load: false', async () => {
     skills({ main: { metadata: ['chain: [a, gone]', 'validate_on_load: false'] }, a: log('a') })
     expect((await command('run main --json')).json).toMatchObject({
       attempts: [{ steps: [{ status: 'success' }, { errors: [{ code: 'skill-not-found' }] }] }],
@@ -923,7 +923,7 @@ describe('planning', () => {
   })
 
   it.each(['approve', 'reject'])(
-    'keeps it for a run that waits, until it ends: %s',
+    'keeps the scratch directory of a waiting run until its end: %s',
     async (decision) => {
       skills({
         main: { metadata: ['chain: [a, b]', 'gates: b', 'cleanup_after: true'] },

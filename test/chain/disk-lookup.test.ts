@@ -29,45 +29,55 @@ describe('the digest of a skill in a plan', () => {
 
   it.each([
     ['a script', '', { 'scripts/run': small }, ['scripts/run']],
-    ['an empty one', '', { 'scripts/run.py': '' }, ['scripts/run.py']],
-    ['a large one', '', { 'scripts/run': large }, ['scripts/run']],
+    ['an empty script', '', { 'scripts/run.py': '' }, ['scripts/run.py']],
+    ['a large script', '', { 'scripts/run': large }, ['scripts/run']],
     [
-      'two',
+      'two scripts',
       '',
       { 'scripts/run': small, 'scripts/verify': large },
       ['scripts/run', 'scripts/verify'],
     ],
     [
-      'two the other way',
+      'two scripts, the first one large',
       '',
       { 'scripts/run': large, 'scripts/verify.py': 'x' },
       ['scripts/run', 'scripts/verify.py'],
     ],
     [
-      'what it names',
+      'the script that it names',
       'run: scripts/go\n',
       { 'scripts/go': small, 'scripts/run': 'x' },
       ['scripts/go'],
     ],
-    ['one for both', 'run: scripts/verify\n', { 'scripts/verify': small }, ['scripts/verify']],
-    ['itself', 'run: SKILL.md\n', {}, []],
-    ['a name of every object', 'run: constructor\n', { constructor: small }, ['constructor']],
     [
-      'steps',
+      'one script for both',
+      'run: scripts/verify\n',
+      { 'scripts/verify': small },
+      ['scripts/verify'],
+    ],
+    ['its text as the script', 'run: SKILL.md\n', {}, []],
+    [
+      'a script with the name of a property',
+      'run: constructor\n',
+      { constructor: small },
+      ['constructor'],
+    ],
+    [
+      'the verification of a chain',
       'metadata:\n  chain: [other]\nrun: scripts/run\n',
       { 'scripts/run': small, 'scripts/verify': small },
       ['scripts/verify'],
     ],
-  ])('is that of its text and of %s', (_what, fields, files, digested) => {
+  ])('covers its text and %s', (_what, fields, files, digested) => {
     write('work/SKILL.md', document(fields))
     for (const [path, text] of Object.entries(files)) write(`work/${path}`, text)
     const directory = join(project, 'work')
     const expected = skillDigest(directory, ['SKILL.md', ...digested])
-    // Once with the contents that were read to plan, once with what is known of the files by then.
+    // The second lookup reads the files again.
     expect([factsOf(directory)?.digest, factsOf(directory)?.digest]).toEqual([expected, expected])
   })
 
-  it('is that of what a link in the skill leads to', () => {
+  it('covers the target of a link in the skill', () => {
     write('work/SKILL.md', document())
     write('work/bin/go', small)
     mkdirSync(join(project, 'work/scripts'))
@@ -100,7 +110,7 @@ describe('a step that is reached through links', () => {
     ['linked', 'inside', 'skills/real'],
     ['skills', 'near', 'skills/near'],
     ['linked', 'near', 'skills/near'],
-  ])('in %s as %s is %s', (root, name, real) => {
+  ])('is found in %s as %s: %s', (root, name, real) => {
     const found = { ok: true, directory: join(project, real) }
     expect(resolveStep(join(project, root, 'chain'), name)).toEqual(found)
   })
@@ -112,7 +122,7 @@ describe('a step that is reached through links', () => {
     ['linked', 'up/outside'],
     ['skills', 'far'],
     ['linked', 'far'],
-  ])('in %s as %s is refused', (root, name) => {
+  ])('is refused in %s as %s', (root, name) => {
     const refused = { ok: false, code: 'step-escapes' }
     expect(resolveStep(join(project, root, 'chain'), name)).toMatchObject(refused)
   })
@@ -123,7 +133,7 @@ it.each([
   ['deep/unnit', 'Did you mean deep/unit? '],
   ['chian', ''],
   ['nothing-like-it', ''],
-])('suggests for %s: %j', (name, suggestion) => {
+])('suggests a name for the missing step %s: %j', (name, suggestion) => {
   for (const skill of ['chain', 'real', 'deep/unit']) {
     write(`skills/${skill}/SKILL.md`, document())
   }

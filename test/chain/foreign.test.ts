@@ -71,7 +71,7 @@ describe('a journal that this user did not write', () => {
     expect(project.log()).toEqual(['build'])
   })
 
-  it('cannot approve its own gate by a line more', async () => {
+  it('cannot approve its own gate with an added line', async () => {
     const run = await waitingRun()
     const whole = readFileSync(journalOf(run), 'utf8')
     const gate = linesOf(whole).find(({ type }) => type === 'gate')
@@ -83,7 +83,7 @@ describe('a journal that this user did not write', () => {
     expect(project.log()).toEqual(['build'])
   })
 
-  it('is foreign where it was copied from another run or another project', async () => {
+  it('is foreign if it was copied from another run or another project', async () => {
     const run = await waitingRun()
     cpSync(journalOf(run), journalOf('0copy'))
     const { notes } = await command('runs list')
@@ -97,7 +97,7 @@ describe('a journal that this user did not write', () => {
     expect((await inOther.command(`runs show ${run}`)).error?.code).toBe('journal-foreign')
   })
 
-  it('of a lost key is foreign, and of SKILLRAIL_STATE_KEY is known elsewhere', async () => {
+  it('is foreign after its key was lost, and readable with its SKILLRAIL_STATE_KEY', async () => {
     const run = await waitingRun()
     rmSync(join(project.runs, '../../../key'))
     expect((await command(`runs show ${run}`)).error?.code).toBe('journal-foreign')
@@ -110,14 +110,14 @@ describe('a journal that this user did not write', () => {
   })
 })
 
-it('keeps nothing of a run in the project, and the key to its user', async () => {
+it('stores nothing of a run in the project, and a key that only its user can read', async () => {
   await waitingRun()
   expect(existsSync(join(project.directory, '.skillrail/runs'))).toBe(false)
   const key = join(project.runs, '../../../key')
   expect([statSync(key).mode & 0o777, statSync(dirname(key)).mode & 0o777]).toEqual([0o600, 0o700])
 })
 
-it('keeps journals where state.directory says', async () => {
+it('stores journals in state.directory', async () => {
   const state = join(project.directory, '../state')
   const env = { SKILLRAIL_STATE_DIRECTORY: state }
   await command('run main', { env })
@@ -129,7 +129,7 @@ it('keeps journals where state.directory says', async () => {
 })
 
 describe('runs import', () => {
-  /** As 0.1 left it, with whatever a project may write into it. */
+  /** Writes a journal of version 0.1, with changes that a project could make. */
   async function oldJournal(changes: Line = {}): Promise<{ run: string; path: string }> {
     const run = await waitingRun()
     const lines = linesOf(readFileSync(journalOf(run), 'utf8'))
@@ -141,7 +141,7 @@ describe('runs import', () => {
     return { run, path }
   }
 
-  it('reads a journal of an earlier version, for showing alone', async () => {
+  it('reads a journal of an earlier version, and only shows it', async () => {
     const { run, path } = await oldJournal()
     const dry = await command(`runs import ${path} --dry-run`)
     expect([dry.code, dry.lines[0]]).toEqual([

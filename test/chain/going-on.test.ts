@@ -59,7 +59,7 @@ describe('a run that waits', () => {
     }),
   )
 
-  it('says that only trust differs, with exit code 4 and the line that goes on', async () => {
+  it('says that only trust differs, with exit code 4 and the command that continues the run', async () => {
     await command('run main')
     const run = await runIdOf()
     for (const name of ['resume', 'approve']) {
@@ -73,7 +73,7 @@ describe('a run that waits', () => {
     }
   })
 
-  it('can be rejected whatever became of its skills, and nothing more is executed', async () => {
+  it('can be rejected after any change of its skills, and executes nothing more', async () => {
     for (const become of [
       (): void => project.write('deploy', log('other')),
       (): void => rmSync(join(project.directory, '.skillrail/skills'), { recursive: true }),
@@ -92,7 +92,7 @@ describe('a run that waits', () => {
     }
   })
 
-  it('names only commands with options that they have when its skills were edited', async () => {
+  it('names only valid commands after its skills were edited', async () => {
     await command('run main')
     const run = await runIdOf()
     project.write('deploy', log('other'))
@@ -102,8 +102,8 @@ describe('a run that waits', () => {
   })
 })
 
-describe('arguments given again', () => {
-  it('that are others are refused for what they are', async () => {
+describe('repeated arguments', () => {
+  it('are refused if they differ from the first ones', async () => {
     skills({ main: { metadata: ['chain: [a, b]'] }, a: log('a'), b: log('b') })
     await project.cli(['run', 'main', '--', 'one'], 'kill:4')
     const run = await runIdOf()
@@ -115,7 +115,7 @@ describe('arguments given again', () => {
 })
 
 describe('a run that ended', () => {
-  it('with success is answered again by resume, without executing anything', async () => {
+  it('is answered again by resume after a success, without executing anything', async () => {
     skills({ main: { metadata: ['chain: [a]'] }, a: log('a') })
     const { json } = await command('run main --json')
     project.write('a', log('edited'))
@@ -124,7 +124,7 @@ describe('a run that ended', () => {
     expect(project.log()).toEqual(['a'])
   })
 
-  it('with failure is refused, also when its skills were edited', async () => {
+  it('is refused after a failure, even if its skills were edited', async () => {
     skills({ main: { metadata: ['chain: [a]'] }, a: { run: 'exit 1' } })
     const { json } = await command('run main --json')
     project.write('a', log('edited'))
@@ -133,7 +133,7 @@ describe('a run that ended', () => {
 })
 
 describe('runs show', () => {
-  it('calls the step that is executed running, and the run as well', async () => {
+  it('reports the step that a process executes as running, and the run as well', async () => {
     skills({
       main: { metadata: ['chain: [a, slow, b]'] },
       a: log('a'),
@@ -166,14 +166,14 @@ describe('runs list', () => {
   })
 
   it.each(['hello', '{"pid":-1,"host":"x"}'])(
-    'shows a run beside whose journal lies %s as a lock',
+    'shows a run whose journal has %s as a lock',
     async (content) => {
       writeFileSync(`${journalOf(await runIdOf())}.lock`, content)
       expect((await command('runs list')).lines.join('\n')).toContain('success')
     },
   )
 
-  it('does not say that there are none where one cannot be read', async () => {
+  it('does not report that there are no runs if one cannot be read', async () => {
     writeFileSync(journalOf(await runIdOf()), '{}\n')
     const { notes } = await command('runs list')
     expect(notes).toEqual(['journal-foreign', 'No run here can be read.'])
@@ -186,21 +186,21 @@ describe('runs prune', () => {
     await command('run main')
   })
 
-  it('without a limit is refused, and removes nothing', async () => {
+  it('is refused without a limit, and removes nothing', async () => {
     const unlimited = await command('runs prune')
     expect([unlimited.code, unlimited.error?.code]).toEqual([2, 'prune-unlimited'])
     expect((await command('runs prune --dry-run')).lines).toEqual([await runIdOf()])
     expect((await command('runs list --json')).json.runs).toHaveLength(1)
   })
 
-  it('leaves a run that a process has', async () => {
+  it('keeps a run that a process executes', async () => {
     const lock = acquireFileLock(journalOf(await runIdOf()))
     expect((await command('runs prune --keep 0')).lines).toEqual([])
     if (lock.ok) lock.release()
     expect((await command('runs list --json')).json.runs).toHaveLength(1)
   })
 
-  it('leaves no lock of a process that was killed', async () => {
+  it('removes the lock of a killed process', async () => {
     await project.cli(['run', 'main'], 'kill:4')
     const { runs } = project
     expect(readdirSync(runs).some((name) => name.endsWith('.lock'))).toBe(true)
@@ -208,12 +208,12 @@ describe('runs prune', () => {
     expect(readdirSync(runs)).toEqual([])
   })
 
-  it('removes what a limit leaves over', async () => {
+  it('removes the runs beyond a limit', async () => {
     expect((await command('runs prune --keep 0')).lines).toHaveLength(1)
   })
 })
 
-it('says that the journal is gone when a step deleted it', async () => {
+it('reports a journal that a step deleted', async () => {
   skills({
     main: { metadata: ['chain: [a]'] },
     a: { run: 'cd /; rm -rf "$(dirname "$(dirname "$SKILLRAIL_SCRATCH")")"' },
@@ -222,7 +222,7 @@ it('says that the journal is gone when a step deleted it', async () => {
   expect(notes).toContain('journal-gone')
 })
 
-it('says so too of one that an agent is driven through', async () => {
+it('reports a deleted journal of a run that an agent executes', async () => {
   skills({
     main: { metadata: ['chain: [think, a]'] },
     think: {},
@@ -237,14 +237,14 @@ it.each([
   ['replaced', 'cp $f $f.new; mv $f.new $f'],
   ['shortened', 'echo > $f'],
   ['added to', 'echo x >> $f'],
-])('says that the journal was %s by a step', async (_what, script) => {
+])('reports that a step changed the journal: %s', async (_what, script) => {
   const run = `f=$SKILLRAIL_SCRATCH/../../$SKILLRAIL_RUN_ID.jsonl; ${script}`
   skills({ main: { metadata: ['chain: [a]'] }, a: { run } })
   const { notes, code } = await command('run main --json')
   expect([code, notes.includes('journal-changed')]).toEqual([0, true])
 })
 
-it('goes on where a step could not be given its files', async () => {
+it('continues a run after the files for a step could not be written', async () => {
   const inTheWay = 'd=$(dirname "$SKILLRAIL_STATE"); [ -e fix ] || { rm -r "$d"; echo > "$d"; }'
   skills({
     main: { metadata: ['chain: [a, b]'] },
@@ -262,7 +262,7 @@ it('goes on where a step could not be given its files', async () => {
   expect(project.log()).toEqual(['a', 'b'])
 })
 
-it('says how a run goes on whose journal could not be written', async () => {
+it('says how to continue a run whose journal could not be written', async () => {
   skills({ main: { metadata: ['chain: [a, b]'] }, a: log('a'), b: log('b') })
   const { code, stderr } = await project.cli(['run', 'main'], 'full:4')
   expect([code, stderr]).toEqual([1, expect.stringContaining('the journal ')])
@@ -275,7 +275,7 @@ it('leaves nothing of a run that could not begin on a full disk', async () => {
   expect(readdirSync(project.runs)).toEqual([])
 })
 
-it('counts the time of a retry from its own begin', async () => {
+it('counts the time of a retry from the start of the retry', async () => {
   skills({
     main: { metadata: ['chain: [a, b]'] },
     a: log('a'),

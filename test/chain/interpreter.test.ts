@@ -29,7 +29,7 @@ const statuses = async (policy: Partial<ChainPolicy>, outcomes: Record<string, S
 }
 
 describe('a chain', () => {
-  it('does what an independent model of the rules says, for every policy and outcome', async () => {
+  it('does what an independent model of the rules predicts, for every policy and outcome', async () => {
     const behaviours = fc.array(fc.record({ status, duration: fc.integer({ min: 1, max: 5 }) }), {
       minLength: 1,
       maxLength: 60,
@@ -129,11 +129,11 @@ describe('a chain', () => {
       {},
       'success success cancelled not_run',
     ],
-  ])('with %j and %j ends as %s', async (policy, outcomes, expected) => {
+  ])('ends with the policy %j and the outcomes %j as %s', async (policy, outcomes, expected) => {
     expect((await statuses(policy, outcomes)).join(' ')).toBe(expected)
   })
 
-  it('without steps succeeds', async () => {
+  it('succeeds without steps', async () => {
     expect(
       await runChain(chain([]), simulate(() => ({ status: 'failure', duration: 1 })).engine),
     ).toMatchObject({
@@ -154,7 +154,7 @@ describe('a chain', () => {
     ])
   })
 
-  it('has its engine keep the winner', async () => {
+  it('lets its engine record the winner', async () => {
     const { engine } = fixed({})
     const plan = chain([task('a'), task('b')], { async: true, raceMode: true })
     const kept: unknown[] = []
@@ -167,7 +167,7 @@ describe('a chain', () => {
     expect(kept).toEqual([['1:winner', 'a']])
   })
 
-  it('nests: one step of its parent, with its own policy, seeing the state of the parent', async () => {
+  it('can be one step of its parent, with its own policy and the state of the parent', async () => {
     const inner = chain(
       [task('in/x'), task('in/y'), task('in/z')],
       { continueOnError: false },
@@ -191,7 +191,7 @@ describe('a chain', () => {
     expect(seen.get('1:b')).toEqual(['a', 'in/x', 'in/y', 'in'])
   })
 
-  it('gives a nested chain nothing when the parent passes no state', async () => {
+  it('passes no state to a nested chain if the parent passes none', async () => {
     const inner = chain([task('in/x')], {}, 'in')
     const { engine, seen } = fixed({})
     await runChain(chain([task('a'), inner], { passState: false }), engine)
@@ -199,7 +199,7 @@ describe('a chain', () => {
   })
 
   it.each([true, false])(
-    'gives the steps of a group what came before it: %s',
+    'passes the earlier results to the steps of a group: %s',
     async (passState) => {
       const inner = chain([task('in/x'), task('in/y')], { async: true, passState }, 'in')
       const { engine, seen } = fixed({})
@@ -230,7 +230,7 @@ describe('a chain', () => {
     })
   })
 
-  it('is for its parent the last attempt that failed as it did, where all have to pass', async () => {
+  it('counts for its parent as the last attempt with its failure, if all attempts must pass', async () => {
     const inner = chain([task('in/x'), task('in/y')], { retryCount: 3 }, 'in')
     const { engine } = simulate((key) => ({
       status: key.endsWith('/1:x') || key.endsWith('/2:x') ? 'failure' : 'success',
@@ -244,7 +244,7 @@ describe('a chain', () => {
     })
   })
 
-  it('says of a step that was left out nothing else, however the chain goes on', async () => {
+  it('reports an excluded step in the same way, however the chain continues', async () => {
     const steps = [task('a'), task('b', { excluded: true }), task('c')]
     for (const policy of [{ continueOnSuccess: true }, { continueOnError: false }]) {
       const { engine } = fixed({ a: 'failure' })

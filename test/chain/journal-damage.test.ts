@@ -75,7 +75,7 @@ function forge(forged: readonly JournalRecord[]): void {
   journal.close()
 }
 
-it('has every kind of damage of one bit found, with the byte where it lies', () => {
+it('finds every damage of one bit in a journal, and names its byte', () => {
   fc.assert(
     fc.property(fc.nat(whole.length * 8 - 1), (bit) => {
       const flipped = Buffer.from(whole)
@@ -89,7 +89,7 @@ it('has every kind of damage of one bit found, with the byte where it lies', () 
   )
 })
 
-it('is the journal of the run that its name says, and of nothing else', async () => {
+it('accepts a journal only under the name of its run', async () => {
   forge(records)
   expect(await shown()).toBe(undamaged)
   forge(records.with(0, { ...records[0], runId: 'another' }))
@@ -98,14 +98,14 @@ it('is the journal of the run that its name says, and of nothing else', async ()
   expect(() => store.read(runId)).toThrow('does not begin with the record of a run')
 })
 
-it('without a whole record is that of a run that never began', () => {
+it('reads a journal without a whole record as a run that never began', () => {
   for (const length of [0, 1, whole.indexOf(10)]) {
     writeFileSync(path, whole.subarray(0, length))
     expect(() => store.read(runId)).toThrow('has no complete record')
   }
 })
 
-it('of the version before sums is refused with what to do', () => {
+it('refuses a journal of the version before sums, and says what to do', () => {
   const old = records.map((record) => `${JSON.stringify(record)}\n`).join('')
   const versioned = old.replace('"version":3', '"version":1')
   writeFileSync(path, versioned)
@@ -114,7 +114,7 @@ it('of the version before sums is refused with what to do', () => {
   expect(() => store.read(runId)).toThrow('record 1 (byte 0)')
 })
 
-it('that says of any place something else is the same, or refused; never an internal error', async () => {
+it('reads the same journal or refuses it after any change of a value, without an internal error', async () => {
   for (const [index, record] of records.entries()) {
     for (const place of placesIn(record)) {
       for (const value of [undefined, null, 'x', -1, 1e300, true, [], {}, [null]]) {
@@ -156,7 +156,7 @@ function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null
 }
 
-it('an empty journal is a problem, unless a process is just starting the run', () => {
+it('reports an empty journal, unless a process is just starting the run', () => {
   writeFileSync(path, '')
   expect(store.list().diagnostics).toMatchObject([{ code: 'journal-empty' }])
   const lock = acquireFileLock(path)

@@ -53,7 +53,7 @@ describe('a run that is killed', { timeout: 60_000 + kills * 20_000 }, () => {
   })
   afterEach(() => project.remove())
 
-  it('at any record boundary goes on from there, and ends as if nothing had happened', async () => {
+  it('continues from any record boundary, and ends as an uninterrupted run does', async () => {
     const undisturbed = await finish(project)
     const records = journalLines(project).length
     expect(undisturbed).toContain('critical')
@@ -68,7 +68,7 @@ describe('a run that is killed', { timeout: 60_000 + kills * 20_000 }, () => {
     }
   })
 
-  it('at any moment, again and again, loses and repeats nothing that was recorded', async () => {
+  it('loses and repeats no recorded result, however often it is killed', async () => {
     const started = performance.now()
     const undisturbed = await finish(project)
     const whole = performance.now() - started
@@ -96,7 +96,7 @@ describe('a run that is killed', { timeout: 60_000 + kills * 20_000 }, () => {
     }
   })
 
-  it('with a torn last line drops it and says so', async () => {
+  it('drops a torn last line, and reports that', async () => {
     const undisturbed = await finish(project)
     clear(project)
     await project.cli(['run', 'main'], 'kill:9')
@@ -106,7 +106,7 @@ describe('a run that is killed', { timeout: 60_000 + kills * 20_000 }, () => {
     expect(await finish(project, theRun(project))).toBe(undisturbed)
   })
 
-  it('on a full disk stops with a sentence, and goes on when there is space', async () => {
+  it('stops on a full disk with an error, and continues when there is space', async () => {
     const undisturbed = await finish(project)
     for (const record of [4, 7, 12]) {
       clear(project)
@@ -133,7 +133,7 @@ describe('a journal', () => {
   })
   afterEach(() => project.remove())
 
-  it('belongs to one process: of two that resume, one wins and the other says so', async () => {
+  it('belongs to one process, so that only one of two resumptions succeeds', async () => {
     await project.cli(['run', 'main'], 'kill:3')
     const run = theRun(project)
     const both = [1, 2].map(() => project.cli(['runs', 'resume', run]))
@@ -148,7 +148,7 @@ describe('a journal', () => {
     expect(project.log()).toEqual(['a', 'slow'])
   })
 
-  it('that was damaged is an error with its offset, and is not touched', async () => {
+  it('is reported with the offset of a damage, and stays unchanged', async () => {
     await project.cli(['run', 'main'], 'kill:3')
     const path = journalPath(project)
     const [first = '', ...rest] = readFileSync(path, 'utf8').split('\n')
@@ -160,7 +160,7 @@ describe('a journal', () => {
     expect(readFileSync(path, 'utf8')).toBe(damaged)
   })
 
-  it('of a newer version is refused', async () => {
+  it('is refused if its version is newer', async () => {
     await project.cli(['run', 'main'], 'kill:3')
     const path = journalPath(project)
     const runId = theRun(project)
@@ -173,7 +173,7 @@ describe('a journal', () => {
     expect([resumed.code, resumed.stderr]).toEqual([1, expect.stringMatching(/has version 4/)])
   })
 
-  it('that cannot be made stops the run before anything happens', async () => {
+  it('stops the run before its first step if it cannot be created', async () => {
     mkdirSync(join(project.directory, '.skillrail'), { recursive: true })
     mkdirSync(dirname(project.runs), { recursive: true })
     writeFileSync(project.runs, 'in the way')
@@ -183,7 +183,7 @@ describe('a journal', () => {
     expect(project.log()).toEqual([])
   })
 
-  it('is readable by its owner only and holds no secret', async () => {
+  it('is readable only by its owner, and contains no secret', async () => {
     project.write('a', { run: 'echo "token=ghp_0123456789abcdefghijABCDEFGHIJ"' })
     const { stdout } = await project.cli([
       'run',
@@ -197,7 +197,7 @@ describe('a journal', () => {
     expect(text + stdout).not.toMatch(/ghp_0|hunter2/)
   })
 
-  it('survives Ctrl-C: groups end within 3 s, the run resumes', async () => {
+  it('survives Ctrl-C, so that a user can resume the run', async () => {
     project.write('slow', { run: `trap '' TERM INT; echo slow >> log; sleep 5; sleep 5` })
     const child = project.start(['run', 'main'])
     await until(() => project.log().includes('slow'))
@@ -221,7 +221,7 @@ async function finish(project: TestProject, run?: string): Promise<string> {
   return normalised((await project.cli(args)).stdout)
 }
 
-/** The result without what differs between two runs: ids and times. */
+/** Returns the result without the parts that differ between two runs: IDs and times. */
 function normalised(stdout: string): string {
   return stdout
     .replace(/,\n  "(?:continueWith|startedAt)":[^]*$/, '\n}\n')
@@ -259,13 +259,13 @@ function finishedKeys(project: TestProject): string[] {
     .map((line) => /"key":"([^"]*)"/.exec(line)?.[1] ?? '')
 }
 
-/** How often each of these steps was executed so far. */
+/** Returns how often each of these steps was executed so far. */
 function executions(project: TestProject, keys: readonly string[]): Map<string, number> {
   const executed = project.log().map((line) => line.slice(line.indexOf('/') + 1))
   return new Map(keys.map((key) => [key, executed.filter((candidate) => candidate === key).length]))
 }
 
-/** What had a result was not executed once more since. */
+/** Expects that no step with a result was executed again. */
 function expectNotRepeated(project: TestProject, recorded: ReadonlyMap<string, number>): void {
   expect(executions(project, [...recorded.keys()])).toEqual(recorded)
 }

@@ -34,7 +34,7 @@ const table = fc.array(fc.record({ status, duration: fc.integer({ min: 1, max: 5
   maxLength: 40,
 })
 
-it('of chains does what the model says of each level, whatever their policies are', async () => {
+it('a tree of chains does what the model predicts for each level, for any policies', async () => {
   await fc.assert(
     fc.asyncProperty(tree, table, async (root, outcomes) => {
       const behaviour = (key: string): SimulatedStep =>

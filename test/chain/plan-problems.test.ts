@@ -33,18 +33,21 @@ async function problems(): Promise<(readonly [string, number | undefined])[]> {
 }
 
 describe('the errors of a plan', () => {
-  it.each(['gone', 'gone lost'])('come with place and code from run: %s', async (names) => {
-    skills({ main: chainOf(names) })
-    const { error } = await command('run main')
-    expect(error?.exitCode).toBe(3)
-    const expected = names.split(' ').map((name) => ({
-      code: 'step-missing',
-      message: expect.stringContaining(name),
-      path: '.skillrail/skills/main/SKILL.md',
-      line: 5,
-    }))
-    expect(error?.diagnostics).toMatchObject(expected)
-  })
+  it.each(['gone', 'gone lost'])(
+    'have a place and a code in the error of run: %s',
+    async (names) => {
+      skills({ main: chainOf(names) })
+      const { error } = await command('run main')
+      expect(error?.exitCode).toBe(3)
+      const expected = names.split(' ').map((name) => ({
+        code: 'step-missing',
+        message: expect.stringContaining(name),
+        path: '.skillrail/skills/main/SKILL.md',
+        line: 5,
+      }))
+      expect(error?.diagnostics).toMatchObject(expected)
+    },
+  )
 
   it.each<[string, string, ProjectSkill, readonly unknown[]]>([
     ['a list in a list', 'a', { metadata: ['chain: [a,[b]]'] }, [['chain-step-form', 5]]],
@@ -55,18 +58,18 @@ describe('the errors of a plan', () => {
     ['a step twice', 'x', chainOf('x x'), [['field-type', 5]]],
     ['a script outside', 'a', { metadata: ['run: ../x'] }, [['path-outside', 5]]],
     ['a script that is gone', 'a', { metadata: ['run: x'] }, [['script-missing', undefined]]],
-  ])('are one for one cause: %s', async (_what, other, main, expected) => {
+  ])('report one cause once: %s', async (_what, other, main, expected) => {
     skills({ main, [other]: other === 'x' ? { metadata: ['chain: {a: b}'] } : script })
     expect(await problems()).toEqual(expected)
   })
 
-  it('are one for two scripts', async () => {
+  it('report two scripts once', async () => {
     skills({ main: script })
     writeFileSync(at('main/scripts/run.py'), '')
     expect(await problems()).toEqual([['script-ambiguous', undefined]])
   })
 
-  it('say what goes unheeded too, where that is why there is nothing to run', async () => {
+  it('include ignored parts that are the reason why nothing runs', async () => {
     skills({ main: {} })
     const head = 'name: main\ndescription: Does it. Use when testing.\nchain: [a]\nasync: true'
     writeFileSync(at('main/SKILL.md'), `---\n${head}\n---\nDo it.\n`)
@@ -75,13 +78,13 @@ describe('the errors of a plan', () => {
   })
 })
 
-describe('a warning that something goes unheeded', () => {
+describe('a warning about a part without effect', () => {
   it.each<[string, string, string]>([
     ['metadata:\n  chain: a', 'script-beside-chain', 'scripts/run.sh'],
     ['metadata:\n  timeout: "5"', 'policy-without-chain', '`timeout`'],
     ['async: true', 'unknown-field', '`async`'],
     ['chain: a', 'field-placement', '`chain`'],
-  ])('is given by a run: %s', async (fields, code, named) => {
+  ])('is printed by a run: %s', async (fields, code, named) => {
     skills({ main: script, a: script })
     const head = `name: main\ndescription: Does it. Use when testing.\n${fields}`
     writeFileSync(at('main/SKILL.md'), `---\n${head}\n---\nDo it.\n`)
@@ -92,7 +95,7 @@ describe('a warning that something goes unheeded', () => {
     expect([ended, notes.includes(code)]).toEqual([0, true])
   })
 
-  it('is not given of a chain with its policy', async () => {
+  it('is not printed for a chain with its policy', async () => {
     skills({ main: { metadata: ['chain: a', 'async: "true"'] }, a: script })
     expect((await command('chain plan main --json')).json.diagnostics).toEqual([])
   })
@@ -105,7 +108,7 @@ describe('a link that leads to itself', () => {
     ['step/scripts', 'script-unreadable'],
     ['step/scripts/run', 'script-unreadable'],
     ['step/scripts/verify', 'script-unreadable'],
-  ])('as %s is an error of the plan', async (path, code) => {
+  ])('is an error of the plan: %s', async (path, code) => {
     const other = path.startsWith('step/scripts/verify') ? script : {}
     skills({ main: chainOf('step'), step: other })
     linkToItself(path)
@@ -115,14 +118,14 @@ describe('a link that leads to itself', () => {
     expect(error?.exitCode).toBe(3)
   })
 
-  it.each(['main', 'main/SKILL.md'])('is not a defect where %s is asked for', async (path) => {
+  it.each(['main', 'main/SKILL.md'])('makes a requested skill unreadable: %s', async (path) => {
     skills({ main: script })
     linkToItself(path)
     const { error } = await command('run .skillrail/skills/main')
     expect(error).toMatchObject({ code: 'skill-unreadable', exitCode: 3 })
   })
 
-  it('is said where all skills lie in it', async () => {
+  it('is reported if all skills are in it', async () => {
     rmSync(at(''), { recursive: true, force: true })
     mkdirSync(join(project.directory, '.skillrail'), { recursive: true })
     symlinkSync('skills', join(project.directory, '.skillrail/skills'))
@@ -132,21 +135,21 @@ describe('a link that leads to itself', () => {
   })
 })
 
-it('a script that is a link to nothing is missing, and not no script', async () => {
+it('reports a script that is a broken link as missing', async () => {
   skills({ main: {} })
   mkdirSync(at('main/scripts'))
   symlinkSync('nothing', at('main/scripts/run'))
   expect(await problems()).toEqual([['script-missing', undefined]])
 })
 
-it('a name that is too long for the disk is an error of the plan', async () => {
+it('reports a name that is too long for the disk as an error of the plan', async () => {
   const name = 'a'.repeat(300)
   skills({ main: chainOf(name) })
   expect(await problems()).toEqual([['step-unreadable', 5]])
   expect((await command(`run ${name}`)).error).toMatchObject({ exitCode: 3 })
 })
 
-describe.skipIf(!isThereAnother)(`what cannot be read${withoutAnother}`, () => {
+describe.skipIf(!isThereAnother)(`an unreadable path${withoutAnother}`, () => {
   function diagnosticsOf(path: string, reference = 'main'): Diagnostic[] {
     locked.push(at(path))
     chmodSync(at(path), 0)
@@ -162,13 +165,13 @@ describe.skipIf(!isThereAnother)(`what cannot be read${withoutAnother}`, () => {
     ['step/scripts', 'script-unreadable'],
     ['step/scripts/run.sh', 'script-unreadable'],
     ['step/SKILL.md', 'file-unreadable'],
-  ])('as %s is said so, with exit code 3', (path, code) => {
+  ])('is an error with exit code 3: %s', (path, code) => {
     skills({ main: chainOf('step'), step: script })
     const message: unknown = expect.stringContaining('cannot be read')
     expect(diagnosticsOf(path)).toMatchObject([{ code, message }])
   })
 
-  it('is said of a script without an extension', () => {
+  it('is reported for a script without an extension', () => {
     skills({ main: {} })
     mkdirSync(at('main/scripts'))
     writeFileSync(at('main/scripts/run'), '#!/bin/sh\n', { mode: 0o755 })
@@ -176,7 +179,7 @@ describe.skipIf(!isThereAnother)(`what cannot be read${withoutAnother}`, () => {
   })
 
   it.each(['closed', '.skillrail/skills/closed'])(
-    'is said of the skill itself: %s',
+    'is reported for the skill itself: %s',
     (reference) => {
       skills({ closed: script })
       const message: unknown = expect.stringContaining('cannot be read: permission is denied')
@@ -184,7 +187,7 @@ describe.skipIf(!isThereAnother)(`what cannot be read${withoutAnother}`, () => {
     },
   )
 
-  it('counts as empty below what lies beside the chain', () => {
+  it('counts as empty in the search for deeper skills', () => {
     skills({ main: chainOf('deep other'), closed: script, 'x/deep': script })
     const message: unknown = expect.stringContaining('other')
     expect(diagnosticsOf('closed')).toMatchObject([{ code: 'step-missing', message }])

@@ -31,8 +31,8 @@ const chainOf = (...steps: string[]): ProjectSkill => ({
 })
 const errors = ({ diagnostics }: CommandJson): string[] => diagnostics.map(({ code }) => code)
 
-describe('a step is found', () => {
-  it('beside the chain before deeper, and the shallowest first', async () => {
+describe('the search for a step', () => {
+  it('prefers a skill beside the chain to a deeper one', async () => {
     const { steps, code } = await plan({
       main: chainOf('unit', 'smoke', 'e2e/smoke'),
       unit: script,
@@ -47,7 +47,7 @@ describe('a step is found', () => {
     expect(steps[2]?.path).toBe('.skillrail/skills/e2e/smoke/SKILL.md')
   })
 
-  it('deeper where none lies beside the chain, and then the shallowest', async () => {
+  it('takes the shallowest skill if none is beside the chain', async () => {
     const { steps, code } = await plan({
       main: chainOf('smoke', 'y/smoke'),
       'x/smoke': script,
@@ -61,7 +61,7 @@ describe('a step is found', () => {
     ])
   })
 
-  it('with its gate by the name in the chain or by its own', async () => {
+  it('finds the steps of a gate by the name in the chain, or by the name of the skill', async () => {
     const chain = 'chain: [e2e/deploy, deploy]'
     const skills = { 'e2e/deploy': script, deploy: script }
     const gatesOf = async (gates: string): Promise<boolean[]> => {
@@ -72,32 +72,32 @@ describe('a step is found', () => {
     expect(await gatesOf('deploy')).toEqual([true, true])
   })
 
-  it('never when two of one name lie at one depth', async () => {
+  it('refuses two skills with one name at one depth', async () => {
     const planned = await plan({ main: chainOf('smoke'), 'x/smoke': script, 'y/smoke': script })
     expect(planned.diagnostics).toMatchObject([
       { code: 'step-ambiguous', message: expect.stringContaining('x/smoke, y/smoke'), line: 5 },
     ])
   })
 
-  it('by one meaning only, also where a missing one is left for later', async () => {
+  it('refuses an ambiguous name, even if a missing step is allowed', async () => {
     const main = { metadata: ['chain: [smoke]', 'validate_on_load: false'] }
     const planned = await plan({ main, 'x/smoke': script, 'y/smoke': script })
     expect([planned.code, ...errors(planned)]).toEqual([3, 'step-ambiguous'])
   })
 
-  it('twice in one chain under two ids', async () => {
+  it('finds one skill twice in a chain, under two IDs', async () => {
     const { steps } = await plan({ main: chainOf('a', 'b', 'a'), a: script, b: script })
     expect(steps.map(({ step }) => step)).toEqual(['a', 'b', 'a#2'])
   })
 
-  it('by names that no other step has, whatever directories are called', async () => {
+  it('gives each step a unique name, whatever the directories are called', async () => {
     const { steps } = await plan({ main: chainOf('a', 'a', 'a#2', 'a'), a: script, 'a#2': script })
     expect(steps.map(({ step }) => step)).toEqual(['a', 'a#2', 'a#2#2', 'a#3'])
     const first = await plan({ main: chainOf('a#2', 'a', 'a', 'a') })
     expect(first.steps.map(({ step }) => step)).toEqual(['a#2', 'a', 'a#3', 'a#4'])
   })
 
-  it('with a warning of a check that nothing calls', async () => {
+  it('warns of a check in a chain that no other chain calls', async () => {
     const skills = { main: { ...chainOf('sub'), verify: 'true' }, sub: chainOf('a'), a: script }
     expect((await plan(skills)).diagnostics).toMatchObject([
       { code: 'verify-without-step', severity: 'warning' },
@@ -119,11 +119,11 @@ describe('a step is found', () => {
     'a/',
     '',
     'a\0b',
-  ])('never by the name %j', (name) => {
+  ])('refuses the name %j', (name) => {
     expect(checkStepName(name)).toMatchObject({ ok: false, code: 'step-name-refused' })
   })
 
-  it('never through a link that leads out', async () => {
+  it('refuses a link that leads out', async () => {
     project.write('../../outside', script)
     mkdirSync(join(project.directory, '.skillrail/skills'), { recursive: true })
     symlinkSync(
@@ -133,7 +133,7 @@ describe('a step is found', () => {
     expect(errors(await plan({ main: chainOf('linked') }))).toEqual(['step-escapes'])
   })
 
-  it('through a link that stays inside', async () => {
+  it('follows a link that stays inside', async () => {
     project.write('real', script)
     symlinkSync(
       join(project.directory, '.skillrail/skills/real'),
@@ -142,18 +142,18 @@ describe('a step is found', () => {
     expect((await plan({ main: chainOf('alias') })).code).toBe(0)
   })
 
-  it('with a suggestion of nothing when it is missing', async () => {
+  it('reports a missing step', async () => {
     expect(errors(await plan({ main: chainOf('gone') }))).toEqual(['step-missing'])
   })
 })
 
-describe('a plan refuses', () => {
-  it('a chain that calls itself', async () => {
+describe('a plan', () => {
+  it('refuses a chain that calls itself', async () => {
     const { diagnostics } = await plan({ main: chainOf('main') })
     expect(diagnostics[0]?.message).toBe('the chain calls itself: main → main')
   })
 
-  it.each([2, 5])('a cycle of %i, with its path', async (length) => {
+  it.each([2, 5])('refuses a cycle of %i chains, and shows its path', async (length) => {
     const names = Array.from({ length }, (_, index) => `c${index}`)
     const ring = Object.fromEntries(
       names.map((name, index) => [name, chainOf(names[(index + 1) % length] ?? '')]),
@@ -163,7 +163,7 @@ describe('a plan refuses', () => {
     expect(diagnostics[0]?.message).toContain([...names, 'c0'].join(' → '))
   })
 
-  it('depth beyond the smallest max_depth on the way', async () => {
+  it('refuses a depth beyond the smallest max_depth on the way', async () => {
     const skills = { c: script, b: chainOf('c'), a: chainOf('b') }
     expect(
       (await plan({ ...skills, main: { metadata: ['chain: [a]', 'max_depth: 3'] } })).code,
@@ -175,13 +175,13 @@ describe('a plan refuses', () => {
     })
   })
 
-  it('a chain below another that is to be at the top itself', async () => {
+  it('refuses to nest a chain whose max_depth allows no level above', async () => {
     const a = { metadata: ['chain: [c]', 'max_depth: 1'] }
     expect((await plan({ c: script, a }, 'a')).code).toBe(0)
     expect(errors(await plan({ c: script, a, main: chainOf('a') }))).toEqual(['chain-too-deep'])
   })
 
-  it('an unknown gate and a missing step in one answer', async () => {
+  it('reports an unknown gate and a missing step in one answer', async () => {
     const planned = await plan({
       main: { metadata: ['chain: [nothing, a]', 'gates: b'] },
       a: script,
@@ -189,7 +189,7 @@ describe('a plan refuses', () => {
     expect(errors(planned).toSorted()).toEqual(['chain-gate-unknown', 'step-missing'])
   })
 
-  it('more steps than any chain means', async () => {
+  it('refuses more steps than a chain can need', async () => {
     const wide = chainOf(...Array.from({ length: 30 }, () => 'w2'))
     const planned = await plan({
       main: chainOf(...Array.from({ length: 30 }, () => 'w1')),
@@ -207,7 +207,7 @@ it('plans and runs a thousand steps', { timeout: 120_000 }, async () => {
   expect([planned.code, planned.steps.length]).toEqual([0, 1000])
 })
 
-it('an unknown key beside a chain is a warning with its line, in a nested chain too', async () => {
+it('warns of an unknown key beside a chain with its line, in a nested chain too', async () => {
   const { diagnostics, code } = await plan({
     main: { metadata: ['chain: [inner]', 'asynk: true'] },
     inner: { metadata: ['chain: [a]', 'time_out: 3'] },
@@ -233,12 +233,12 @@ it.each<[Partial<ChainPolicy>, string[]]>([
   [{ async: true, raceMode: true, continueOnError: false }, ['race-ignores-stop-conditions']],
   [{ async: true, continueOnSuccess: true }, ['continue-on-success-with-async']],
   [{ async: true, continueOnSuccess: true, raceMode: true }, ['continue-on-success-with-async']],
-])('the policy %j has the findings %j', (policy, codes) => {
+])('reports for the policy %j the codes %j', (policy, codes) => {
   const chain = { steps: [], gates: [], line: 1, policy: { ...defaultChainPolicy, ...policy } }
   expect(checkPolicy(chain, 'x').map(({ code }) => code)).toEqual(codes)
 })
 
-it('without trust and sandbox nothing runs, and the exit code is 4 whatever else is wrong', async () => {
+it('runs nothing without trust and a sandbox, with exit code 4 whatever else is wrong', async () => {
   project.write('main', chainOf('a', 'gone'))
   project.write('a', script)
   const { spawnSync } = await import('node:child_process')
@@ -255,7 +255,7 @@ it('without trust and sandbox nothing runs, and the exit code is 4 whatever else
   expect(stderr).toMatch(/skillrail trust/)
 })
 
-describe('where scripts run', () => {
+describe('a plan for a script', () => {
   const skill: SkillFacts = {
     name: 'a',
     directory: '/project/a',
@@ -276,19 +276,29 @@ describe('where scripts run', () => {
 
   it.each<[string, Partial<SkillFacts>, PlanOptions['sandbox'], true | undefined | 'refused']>([
     ['nobody offers a sandbox', {}, undefined, 'refused'],
-    ['it is not trusted', {}, 'untrusted', true],
-    ['it is trusted', { trust: trusted }, 'untrusted', undefined],
-    ['it is trusted and asks for it', { trust: trusted, sandbox: true }, 'untrusted', true],
-    ['it asks for it and nobody else gets one', { trust: trusted, sandbox: true }, undefined, true],
-    ['everybody is sent there', { trust: trusted }, 'all', true],
-    ['it has nothing to run', { trust: trusted, script: undefined }, 'all', undefined],
+    ['the skill is not trusted', {}, 'untrusted', true],
+    ['the skill is trusted', { trust: trusted }, 'untrusted', undefined],
+    [
+      'the skill is trusted and asks for a sandbox',
+      { trust: trusted, sandbox: true },
+      'untrusted',
+      true,
+    ],
+    [
+      'the skill asks for a sandbox, and no other skill gets one',
+      { trust: trusted, sandbox: true },
+      undefined,
+      true,
+    ],
+    ['all scripts run in a sandbox', { trust: trusted }, 'all', true],
+    ['the skill has nothing to run', { trust: trusted, script: undefined }, 'all', undefined],
     [
       'an agent does the work and a script verifies it',
       { script: undefined, verify: 'scripts/verify' },
       'untrusted',
       true,
     ],
-  ])('a plan says it where %s', (_case, facts, sandbox, expected) => {
+  ])('decides about the sandbox if %s', (_case, facts, sandbox, expected) => {
     const instructions = { kind: 'driven' } as const
     const { plan: planned, diagnostics } = planRun({ ...skill, ...facts }, lookup, {
       sandbox,

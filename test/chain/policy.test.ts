@@ -3,7 +3,7 @@ import { checkPolicy, parsePolicySetting } from '../../src/chain/policy.ts'
 import { defaultChainPolicy } from '../../src/skill/declarations.ts'
 import type { ChainPolicy } from '../../src/skill/model.ts'
 
-describe('a setting of a chain', () => {
+describe('the parser of a chain setting', () => {
   it.each([
     ['retry_count=3', { retryCount: 3 }],
     ['retry_count= 123456789 ', { retryCount: 123_456_789 }],
@@ -12,7 +12,7 @@ describe('a setting of a chain', () => {
     ['async=true', { async: true }],
     ['async=false', { async: false }],
     ['early_exit_on=critical', { earlyExitOn: 'critical' }],
-  ])('%s', (text, expected) => {
+  ])('reads %s', (text, expected) => {
     expect(parsePolicySetting(text)).toEqual(expected)
   })
 
@@ -26,7 +26,7 @@ describe('a setting of a chain', () => {
     ['timeout', 'timeout must be a whole number from 0'],
     ['async=yes', '--set async=yes: async must be true or false'],
     ['early_exit_on=x', 'early_exit_on must be none, failure, success or critical'],
-  ])('%s is refused', (text, message) => {
+  ])('refuses the value in %s', (text, message) => {
     expect(refusal(text)).toMatchObject({
       code: 'wrong-use',
       message: expect.stringContaining(message),
@@ -38,7 +38,7 @@ describe('a setting of a chain', () => {
     ['retryCount=1', 'Did you mean retry_count?'],
     ['colour=1', 'Known are async, '],
     ['chain=1', 'Known are async, '],
-  ])('%s is none', (text, hint) => {
+  ])('refuses the unknown setting in %s', (text, hint) => {
     expect(refusal(text)).toMatchObject({
       code: 'wrong-use',
       message: `--set ${text.split('=')[0]} is not a setting of a chain`,
@@ -55,7 +55,7 @@ describe('a setting of a chain', () => {
   }
 })
 
-describe('a policy that contradicts itself', () => {
+describe('the check of a policy', () => {
   it.each<[Partial<ChainPolicy>, string, string, string]>([
     [{ raceMode: true }, 'race-without-async', 'error', 'Set async: true, or remove race_mode.'],
     [
@@ -76,7 +76,7 @@ describe('a policy that contradicts itself', () => {
       'warning',
       'Remove them.',
     ],
-  ])('%j is %s', (policy, code, severity, hint) => {
+  ])('reports %j as %s', (policy, code, severity, hint) => {
     const [found, ...others] = check(policy)
     expect(found).toMatchObject({ code, severity, hint, path: 'SKILL.md', line: 4 })
     expect(found?.message).toMatch(/race_mode|continue_on_success/)
@@ -88,7 +88,7 @@ describe('a policy that contradicts itself', () => {
     { raceMode: true, async: true },
     { async: true, continueOnError: false, earlyExitOn: 'failure' },
     { continueOnSuccess: true },
-  ])('%j is none', (policy) => {
+  ])('accepts %j', (policy) => {
     expect(check(policy)).toEqual([])
   })
 

@@ -12,7 +12,7 @@ const lines = (root: PlannedChain): string[] =>
     .split('\n')
     .map((line) => line.trim())
 
-describe('a node of the picture', () => {
+describe('a node of the flowchart', () => {
   it.each([
     ['a script', { script: 'scripts/run.sh' }, 'script scripts/run.sh'],
     ['a client', { executor: 'agent', client: 'claude' }, 'client claude'],
@@ -26,7 +26,7 @@ describe('a node of the picture', () => {
     )
   })
 
-  it('says what is checked, approved, confined, left out and lost', () => {
+  it('shows a check, a gate, a sandbox, an exclusion and unsupported fields', () => {
     const facts = { verify: 'scripts/verify.sh', gate: true, sandboxed: true } as const
     const step = task('unit#2', {
       ...facts,
@@ -47,13 +47,13 @@ describe('a node of the picture', () => {
     ])
   })
 
-  it('says of a step without a skill that there is none', () => {
+  it('says that a step has no skill', () => {
     const step = task('gone', { executor: 'missing', digest: '', tokens: 0 })
     expect(lines(chain([step]))).toContain('s1["gone<br/>no such skill<br/>trusted, 0 tokens"]')
   })
 })
 
-it('each chain is a box with its policy, and arrows only where there is an order', () => {
+it('draws each chain as a box with its policy, and arrows only between ordered steps', () => {
   const nested = chain([task('n/a'), task('n/b')], { async: true, parallelLimit: 2 }, 'n')
   const root = chain([task('x'), { ...nested, digest, gate: true }], { retryUntil: 'success' })
   expect(lines(root)).toEqual([
@@ -75,7 +75,7 @@ const grammar =
 const label = String.raw`(?:[\p{L}\p{N}\p{M} _.,/=-]|#\d+;)*`
 const allowed = new RegExp(grammar.source.replaceAll('LABEL', label), 'u')
 
-describe('a name that a stranger chose', () => {
+describe('a name in an untrusted skill', () => {
   it.each([
     ['"] --> evil["'],
     ['a\nend\nclick s1 "javascript:alert(1)"'],
@@ -104,7 +104,7 @@ describe('a name that a stranger chose', () => {
     }
   })
 
-  it('whatever it is', () => {
+  it('stays a name for any characters', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.string(), (name, other) => {
         const root = chain([

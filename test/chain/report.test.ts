@@ -70,7 +70,7 @@ function run({
 }
 
 describe('a report', () => {
-  it('as JSON is the result', () => {
+  it('is the result in JSON', () => {
     expect(JSON.parse(renderReport('json', result))).toEqual(result)
   })
 
@@ -78,7 +78,7 @@ describe('a report', () => {
     ['junit', 'tests="5" failures="2"'],
     ['html', '<ul class="errors"><li><code>unsteady</code>'],
     ['github', 'unsteady: never'],
-  ] as const)('as %s says what no step is to blame for', (format, expected) => {
+  ] as const)('contains the errors of the whole run in %s', (format, expected) => {
     const attempts = result.attempts.map((attempt) => ({
       ...attempt,
       errors: [{ code: 'unsteady', message: 'never <twice> the same' }],
@@ -89,7 +89,7 @@ describe('a report', () => {
     expect(text).toMatch(new RegExp(`unsteady[^]*never ${said}twice`))
   })
 
-  it('as JUnit counts the steps that do something, escaped', () => {
+  it('counts the steps that are not chains in JUnit, with their text escaped', () => {
     const xml = renderReport('junit', result)
     expect(xml).toContain('tests="4" failures="1" errors="0" skipped="1"')
     expect(xml).toContain('<skipped message="not_run: stopped"/>')
@@ -97,7 +97,7 @@ describe('a report', () => {
     expect(xml).not.toMatch(/<script|\u202e/)
   })
 
-  it('as JUnit counts as skipped what has a skipped element, and says when it began', () => {
+  it('counts the skipped elements in JUnit, and has the start time', () => {
     const statuses = ['success', 'failure', 'cancelled', 'waiting', 'skipped', 'not_run'] as const
     const steps = statuses.map((status) => step(status, { status }))
     const xml = renderReport('junit', run({ steps }))
@@ -107,7 +107,7 @@ describe('a report', () => {
     expect(xml).toContain(`${counts} timestamp="2026-01-01T00:00:00">`)
   })
 
-  it('as JUnit has nothing in it that no XML may contain', () => {
+  it('contains only characters that XML allows in JUnit', () => {
     const every = Array.from({ length: 0x300 }, (_, code) => String.fromCodePoint(code)).join('')
     const text = `${every}\ud800\ufffe\uffff\udc00${hostile}`
     const bad = {
@@ -123,32 +123,32 @@ describe('a report', () => {
     ['junit', 'message="e1">reported: e1<'],
     ['github', '    ✗ a  1.5 s  ████████████████████████  e1'],
     ['html', '<span class="note">e1</span>'],
-  ] as const)('as %s says what is wrong with a step that answered nothing', (format, expected) => {
+  ] as const)('contains the errors of a step without a result in %s', (format, expected) => {
     const errors = [{ code: 'reported', message: 'e1' }]
     const steps = [step('a', { status: 'failure', result: '', errors })]
     expect(renderReport(format, run({ steps }))).toContain(expected)
   })
 
-  it.each(['junit', 'github', 'html'] as const)('as %s never cuts a character in two', (format) => {
+  it.each(['junit', 'github', 'html'] as const)('never splits a character in %s', (format) => {
     for (let length = 195; length < 305; length++) {
       const steps = [step('a', { result: `${'x'.repeat(length)}${'🎉'.repeat(20)}` })]
       expect(renderReport(format, run({ steps })).isWellFormed()).toBe(true)
     }
   })
 
-  it('as HTML says for ears too what a mark means, and lets the keyboard scroll an output', () => {
+  it('names each mark for screen readers in HTML, and lets the keyboard scroll an output', () => {
     const html = renderReport('html', result)
     expect(html).toContain('role="img" aria-label="failure"')
     expect(html).toContain('<pre tabindex="0" role="region" aria-label="Output of nested/y">')
   })
 
-  it('as HTML of a run in which nothing has begun names no time', () => {
+  it('contains no time in HTML for a run that has not begun', () => {
     const steps = [step('a', { status: 'waiting', startedAt: null, durationMs: 0 })]
     expect(renderReport('html', run({ steps, status: 'waiting' }))).not.toContain('1970')
     expect(renderReport('html', run({ steps: [] }))).toContain('no steps')
   })
 
-  it('as HTML is one file that loads and runs nothing', () => {
+  it('is one file in HTML that loads and runs nothing', () => {
     const html = renderReport('html', result)
     expect(html).toContain("default-src 'none'")
     expect(html).not.toMatch(/<script|<link|src=|@import|url\(|https?:/)
@@ -156,7 +156,7 @@ describe('a report', () => {
     expect(html).toContain('line 1')
   })
 
-  it('for GitHub lets no output become markup', () => {
+  it('escapes markup in output for GitHub', () => {
     const markdown = renderReport('github', result)
     expect(markdown).toMatch(/^ {4}✗ {3}y {2,}1\.5 s/m)
     const [heading, empty, ...lines] = markdown.trimEnd().split('\n')
@@ -164,7 +164,7 @@ describe('a report', () => {
     for (const line of lines) expect(line).toMatch(/^ {4}/)
   })
 
-  it('of a run without steps is whole in every format', () => {
+  it('is complete in every format for a run without steps', () => {
     const empty = { ...result, attempts: [] }
     for (const format of ['json', 'junit', 'github', 'html'] as const) {
       expect(renderReport(format, empty)).toContain('audit')
@@ -173,7 +173,7 @@ describe('a report', () => {
   })
 })
 
-it('the timeline shows every step, and what failed first with its last output', () => {
+it('the timeline shows every step, and the first failure with its last output', () => {
   const lines = renderTimeline(result, { width: 100 })
   expect(lines[0]).toMatch(/^✓ a +1\.5 s +█+$/)
   expect(lines.join('\n')).toMatch(/failed first: nested\/y\n {2}exit-code: .*\n {2}\| line 1/)
@@ -200,30 +200,30 @@ describe('the timeline', () => {
     expect(lines[1]).toContain(' 1.5 s')
   })
 
-  it('stands in columns where names are wide', () => {
+  it('keeps its columns with wide names', () => {
     const steps = [step('build'), step(wide, { status: 'failure', result: 'no' })]
     const [build = '', failed = ''] = renderTimeline(run({ steps }), { width: 100 })
     const before = (line: string): number => columnsOf(line.slice(0, line.indexOf('1.5 s')))
     expect(before(build)).toBe(before(failed))
   })
 
-  it('ends what is cut with a sign for it', () => {
+  it('marks a text that is cut', () => {
     const steps = [step('a', { status: 'failure', result: 'word '.repeat(100) })]
     expect(renderTimeline(run({ steps }), { width: 80 })[0]).toMatch(/word w…$/)
   })
 
-  it('blames nothing in a run that succeeded', () => {
+  it('names no failed step of a successful run', () => {
     const steps = [step('lost', { status: 'failure' }), step('won')]
     expect(firstFailed(run({ steps, status: 'success' }))).toBeUndefined()
   })
 
-  it('blames no step of a nested chain that succeeded', () => {
+  it('names no failed step of a successful nested chain', () => {
     const lost = step('race/lost', { status: 'failure', durationMs: 1 })
     const steps = [step('race', { steps: [lost] }), step('late', { status: 'failure' })]
     expect(firstFailed(run({ steps }))?.step).toBe('late')
   })
 
-  it('shows the attempt that failed where the last one did not', () => {
+  it('shows the failed attempt if the last one succeeded', () => {
     const [passed] = run({ steps: [step('a')], status: 'success' }).attempts
     const [failed] = run({ steps: [step('a', { status: 'failure' })] }).attempts
     if (passed === undefined || failed === undefined) throw new Error('both have an attempt')
@@ -246,7 +246,7 @@ it.each([
   [12_000_000, '3 h 20 min'],
   [2 * 86_400_000, '2 d 00 h'],
   [100_000_000_000, '1157 d 10 h'],
-])('%i ms are written %s', (milliseconds, text) => {
+])('writes %i ms as %s', (milliseconds, text) => {
   expect(duration(milliseconds)).toBe(text)
 })
 
@@ -261,7 +261,7 @@ describe('a step that failed in the sandbox', () => {
   })
 
   it.each(['github', 'html', 'junit'] as const)(
-    'says so in the report as %s, with what to do',
+    'is marked in the report as %s, with what to do',
     (format) => {
       const report = renderReport(format, confined)
       expect(report).toContain('in the sandbox: exit code 1')
@@ -270,7 +270,7 @@ describe('a step that failed in the sandbox', () => {
     },
   )
 
-  it('says so in the table, with what to do below what failed first', () => {
+  it('is marked in the table, with what to do below the first failure', () => {
     const lines = renderTimeline(confined, { width: 100 })
     expect(lines[1]).toMatch(/in the sandbox: exit code 1$/)
     expect(lines.slice(-3)).toEqual(['failed first: b', '  exit-code: exit code 1', `  ${hint}`])
@@ -283,7 +283,7 @@ describe('a step that reported a failure without an error', () => {
     [{ result: '', log: 'one' }, ['  it gave no reason', '  | one']],
     [{ result: '', evidence: 'self-reported' as const }, ['  it gave no reason']],
     [{ result: 'not today' }, ['  not today']],
-  ])('%j', (more, said) => {
+  ])('shows the reason of a failure: %j', (more, said) => {
     const failed = run({ steps: [step('s', { status: 'failure', ...more })] })
     const lines = renderTimeline(failed, { width: 100 })
     expect(lines.slice(lines.indexOf('failed first: s') + 1)).toEqual(said)

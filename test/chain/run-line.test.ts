@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { runLines } from '../../src/chain/run-line.ts'
-import { runCommand, type CommandAnswer, type CommandWorld } from './_command.ts'
+import { runCommand, type CommandAnswer, type CommandFixture } from './_command.ts'
 import { log, makeProject, type TestProject } from './_project.ts'
 
 let project: TestProject
@@ -22,9 +22,9 @@ const argumentsAgain = 'Its arguments held a secret: add -- and the same ones ag
 async function command(
   name: string,
   words: readonly string[],
-  world: CommandWorld = {},
+  fixture: CommandFixture = {},
 ): Promise<CommandAnswer & { text: string }> {
-  const answer = await runCommand(name, words, project, world)
+  const answer = await runCommand(name, words, project, fixture)
   return { ...answer, text: answer.lines.join('\n') }
 }
 
@@ -38,13 +38,16 @@ it.each([
     ['--step', 'a#2'],
     `skillrail chain report 0a --step 'a#2' -C '/my place' --grant 'read:/a b'`,
   ],
-] as const)('a line %s has what it needs, each one word of a shell', (name, more, line) => {
-  const lines = runLines({ place: ['-C', '/my place'], rights: ['--grant', 'read:/a b'] })
-  expect(lines(name, '0a', more)).toBe(line)
-})
+] as const)(
+  'writes the command %s with the options that it needs, each as one shell word',
+  (name, more, line) => {
+    const lines = runLines({ place: ['-C', '/my place'], rights: ['--grant', 'read:/a b'] })
+    expect(lines(name, '0a', more)).toBe(line)
+  },
+)
 
-describe('the line that goes on', () => {
-  it('has the trust that was given with a run that waits, and works as it stands', async () => {
+describe('the command that continues a run', () => {
+  it('repeats the trust of a waiting run, and works unchanged', async () => {
     const { text } = await command('run', ['main', '--trust-workspace'])
     const run = runIdIn(text)
     expect(text).toContain(
@@ -58,26 +61,26 @@ describe('the line that goes on', () => {
   it.each([
     ['run', ['bad']],
     ['chain start', ['talk']],
-  ])('of %s says where, and what is allowed', async (name, words) => {
+  ])('names the place and the rights for %s', async (name, words) => {
     const { text } = await command(name, [...words, '--trust-workspace', '-C', '.'])
     expect(text).toMatch(
       /skillrail (?:runs retry|chain report) 0\w{13} .*-C \/.* --trust-workspace/,
     )
   })
 
-  it('has no trust that nobody gave', async () => {
+  it('contains no trust that the user did not grant', async () => {
     const { text } = await command('run', ['main'])
     expect(text).not.toContain('--trust-workspace')
   })
 
-  it('stands on standard error where the report takes standard output', async () => {
+  it('is printed on standard error if the report uses standard output', async () => {
     const { notes } = await command('run', ['main', '--trust-workspace', '--report', 'junit'])
     expect(notes.join('\n')).toMatch(/Continue: skillrail runs approve 0\w{13} --trust-workspace/)
   })
 })
 
-describe('arguments that held a secret', () => {
-  it('are asked for again before anybody decides, and taken by runs approve', async () => {
+describe('arguments with a secret', () => {
+  it('are required again before a decision, and accepted by runs approve', async () => {
     const { text } = await command('run', ['main', '--', secret])
     expect(text).toContain(argumentsAgain)
     const run = runIdIn(text)
@@ -88,7 +91,7 @@ describe('arguments that held a secret', () => {
     })
   })
 
-  it('are taken by chain report and chain next', async () => {
+  it('are accepted by chain report and chain next', async () => {
     const { text } = await command('chain start', ['talk', '--', secret])
     expect(text).toContain(argumentsAgain)
     const run = /chain report (0\w{13})/.exec(text)?.[1] ?? ''
@@ -100,14 +103,14 @@ describe('arguments that held a secret', () => {
   })
 })
 
-it('approving where nothing waits says in a sentence what shows how it stands', async () => {
+it('names the command that shows the status if nothing waits for an approval', async () => {
   const { text } = await command('run', ['build'])
   const run = runIdIn(text)
   const { error } = await command('runs approve', [run], { answer: 'y' })
   expect(error?.hint).toBe(`See: skillrail runs show ${run}`)
 })
 
-it('a run whose step deletes its journal is answered all the same', async () => {
+it('returns the result of a run whose step deletes its journal', async () => {
   project.write('eats', { run: 'rm "$SKILLRAIL_SCRATCH/../.."/*.jsonl; exit 1' })
   const { code, text, notes } = await command('run', ['eats'])
   expect([code, notes.includes('journal-gone')]).toEqual([1, true])

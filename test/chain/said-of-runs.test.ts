@@ -20,7 +20,7 @@ const anyTime = /\d (?:ms|s) /
 const zero = / 0 ms/
 
 describe('a nested chain that waits at a gate', () => {
-  it('says whose approval it waits for, and how long it has run', async () => {
+  it('names the step whose approval it waits for, and how long it has run', async () => {
     skills({
       main: { metadata: ['chain: [gated]'] },
       gated: { metadata: ['chain: [build, deploy]', 'gates: deploy'] },
@@ -88,7 +88,7 @@ describe('the time of a step that was cut off', () => {
 })
 
 describe('the line of a failed step', () => {
-  it('names its first error where its result does not', async () => {
+  it('names its first error if its result does not', async () => {
     skills({
       main: { metadata: ['chain: [lie, ver]', 'stop_on_failure: false'] },
       lie: { run: `echo '{"status":"success"}'; exit 2` },
@@ -103,7 +103,7 @@ describe('the line of a failed step', () => {
     expect(lineOf(shown.lines, '✗', 'ver')).toContain('verify ended with exit code 1')
   })
 
-  it('names what an agent reported as wrong', async () => {
+  it('names the error that an agent reported', async () => {
     skills({ main: { metadata: ['chain: [write]'] }, write: {} })
     await command('chain start main')
     const report = `chain report ${await runIdOf()} --step write --status failure --error e1`
@@ -125,22 +125,25 @@ describe('a file for a report or for events', () => {
     '--report html=folder',
     '--events=file/events',
     '--events=folder',
-  ])('that cannot be written is refused before anything runs: %s', async (option) => {
+  ])('is refused before anything runs if it cannot be written: %s', async (option) => {
     const { code, error } = await command(`run main ${option}`)
     expect([code, error?.code]).toEqual([2, 'file-not-writable'])
     expect(project.log()).toEqual([])
   })
 
-  it.runIf(existsSync('/dev/full'))('on a full disk changes no result, and is told', async () => {
-    const { code, stderr } = await project.cli(['run', 'main', '--report', 'json=/dev/full'])
-    expect(code).toBe(0)
-    expect(stderr).toContain('the json report was not written: the disk is full')
-    const events = await project.cli(['run', 'main', '--events=/dev/full'])
-    expect([events.code, events.stderr]).toEqual([
-      0,
-      expect.stringContaining('events were not written: the disk is full'),
-    ])
-  })
+  it.runIf(existsSync('/dev/full'))(
+    'changes no result on a full disk, and is reported',
+    async () => {
+      const { code, stderr } = await project.cli(['run', 'main', '--report', 'json=/dev/full'])
+      expect(code).toBe(0)
+      expect(stderr).toContain('the json report was not written: the disk is full')
+      const events = await project.cli(['run', 'main', '--events=/dev/full'])
+      expect([events.code, events.stderr]).toEqual([
+        0,
+        expect.stringContaining('events were not written: the disk is full'),
+      ])
+    },
+  )
 
   it('gets each event in the order of its time, with the documented fields', async () => {
     skills({ main: { metadata: ['chain: [a, b]'] }, b: { run: 'echo hello; exit 3' } })
@@ -169,13 +172,13 @@ describe('a file for a report or for events', () => {
     }
   })
 
-  it('has its directory made', async () => {
+  it('is created with its directory', async () => {
     expect((await command('run main --report html=x/y.html --events=z/e')).code).toBe(0)
     expect(readFileSync(join(project.directory, 'x/y.html'), 'utf8')).toContain('<html')
     expect(readFileSync(join(project.directory, 'z/e'), 'utf8')).toContain('run-finished')
   })
 
-  it('that becomes unwritable during the run changes neither the answer nor the exit code', async () => {
+  it('changes neither the answer nor the exit code if it becomes unwritable during the run', async () => {
     project.write('a', { run: 'rm -rf x z; mkdir -p x/y.html/in; echo a >> log' })
     const { code, lines, notes } = await command('run main --report html=x/y.html --events=z/e')
     expect(code).toBe(0)

@@ -11,13 +11,13 @@ const output = (step: string, metrics: Record<string, JsonValue>): PreviousOutpu
   metrics,
 })
 
-it('is empty for the first step, and stays what it was where nothing is added', () => {
+it('starts with an empty state, and keeps a state unchanged if nothing is added', () => {
   expect(emptyState).toEqual({ previous_outputs: [], accumulated_errors: [], total_metrics: {} })
   const state = addOutputs(emptyState, [output('a', { n: 1 })])
   expect(addOutputs(state, [])).toBe(state)
 })
 
-it('counts a metric of which any value is not a number, wherever that value stands', () => {
+it('counts a metric with a value that is not a number, at any position', () => {
   const totals = (...values: JsonValue[]): unknown =>
     addOutputs(
       emptyState,

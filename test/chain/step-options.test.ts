@@ -31,7 +31,7 @@ async function run(
 const names = ['a', 'b', 'c', 'd', 'e']
 
 describe('retry', () => {
-  it('repeats one step until it succeeds, and keeps what came of each attempt', async () => {
+  it('repeats one step until it succeeds, and keeps the result of each attempt', async () => {
     const { statuses, started, last } = await run([task('a', { retry: 3 }), task('b')], {
       a: ['failure', 'failure', 'success'],
     })
@@ -122,7 +122,7 @@ function leaves(steps: readonly StepResult[]): [string, string][] {
   )
 }
 
-it('names, groups, retry and timeout mean the same as the nested chains they stand for', async () => {
+it('names, groups, retry and timeout mean the same as equivalent nested chains', async () => {
   await fc.assert(
     fc.asyncProperty(pairs, async ({ flat, nested, outcomes }) => {
       const [one, other] = [await run(flat, outcomes), await run(nested, outcomes)]
@@ -158,14 +158,14 @@ it('gives each attempt its own time, or else that of the chain', async () => {
 describe('a group', () => {
   const group = [task('b', { group: 2 }), task('c', { group: 2 })]
 
-  it('runs at once, sees what came before it, and is seen by what comes after', async () => {
+  it('runs in parallel, gets the earlier results, and passes on its own', async () => {
     const { started, seen } = await run([task('a'), ...group, task('d')])
     expect(started).toEqual(['1:a', '1:b', '1:c', '1:d'])
     expect([seen.get('1:b'), seen.get('1:c')]).toEqual([['a'], ['a']])
     expect(seen.get('1:d')).toEqual(['a', 'b', 'c'])
   })
 
-  it('ends with the chain where one of it stops that', async () => {
+  it('ends if one of its steps stops the chain', async () => {
     const policy = { continueOnError: false }
     const { statuses, result } = await run([...group, task('d')], { b: ['failure'] }, policy)
     expect(statuses).toEqual({ b: 'failure', c: 'cancelled', d: 'not_run' })
@@ -251,7 +251,7 @@ function model(
   return { found, status: worst }
 }
 
-it('when, allow-failure and always do what an independent model says', async () => {
+it('when, allow-failure and always do what an independent model predicts', async () => {
   const step = fc.record(
     {
       about: fc.nat(4),

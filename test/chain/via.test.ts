@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { agentClis } from '../../src/exec/agent-clients.ts'
-import { type CommandAnswer, type CommandWorld, runCommand } from './_command.ts'
+import { type CommandAnswer, type CommandFixture, runCommand } from './_command.ts'
 import { makeProject, type TestProject } from './_project.ts'
 
 let project: TestProject
@@ -15,16 +15,19 @@ beforeEach(() => {
 })
 afterEach(() => project.remove())
 
-const run = (line: string, world: CommandWorld = {}): Promise<CommandAnswer> => {
+const run = (line: string, fixture: CommandFixture = {}): Promise<CommandAnswer> => {
   const words = line.split(' ')
   const name = words[0] === 'run' ? 'run' : words.slice(0, 2).join(' ')
-  const env = { PATH: `${join(project.directory, 'bin')}:${process.env['PATH']}`, ...world.env }
-  return runCommand(name, words, project, { ...world, env })
+  const env = {
+    PATH: `${join(project.directory, '../bin')}:${process.env['PATH']}`,
+    ...fixture.env,
+  }
+  return runCommand(name, words, project, { ...fixture, env })
 }
 
 /** A program in the place of a client: keeps what it was told, and answers with `script`. */
 function fakeClient(name: string, script: string): void {
-  const bin = join(project.directory, 'bin')
+  const bin = join(project.directory, '../bin')
   mkdirSync(bin, { recursive: true })
   const path = join(bin, name)
   writeFileSync(
@@ -42,7 +45,7 @@ const answer =
 const success = `${answer} success`
 
 describe('an agent client as the executor', () => {
-  it('is told the skill, its arguments and the state, and its output block is the result', async () => {
+  it('gets the skill, its arguments and the state, and returns its output block as the result', async () => {
     fakeClient('claude', success)
     const { code, json } = await run('run main --via claude --json src/a.ts')
     expect(code).toBe(0)
@@ -55,7 +58,7 @@ describe('an agent client as the executor', () => {
     expect(told('prompt')).toContain('"result":"42 files"')
   })
 
-  it('is told the references that its triggers inject for the arguments', async () => {
+  it('gets the references that its triggers inject for the arguments', async () => {
     fakeClient('codex', success)
     const directory = join(project.directory, '.skillrail/skills/review')
     mkdirSync(join(directory, 'references'))
@@ -81,7 +84,7 @@ describe('an agent client as the executor', () => {
     })
   })
 
-  it('fails the step when it only repeats what it was told', async () => {
+  it('fails the step when it only repeats its prompt', async () => {
     fakeClient('qwen', 'cat "$PWD/prompt"')
     const { json } = await run('run main --via qwen --json')
     expect(json.attempts[0]?.steps[1]).toMatchObject({ errors: [{ code: 'output-missing' }] })
@@ -92,7 +95,7 @@ describe('an agent client as the executor', () => {
     ['ends badly after a success', `${success}; exit 3`, 'failure', [{ code: 'exit-code' }]],
     ['ends badly', 'echo "no credit" >&2; exit 1', 'failure', [{ code: 'exit-code' }]],
     ['says something else', `${answer} perfect`, 'failure', [{ code: 'output-malformed' }]],
-  ])('that %s has failed', async (_name, script, status, errors) => {
+  ])('fails the step when it %s', async (_name, script, status, errors) => {
     fakeClient('claude', script)
     const { json } = await run('run main --via claude --json')
     expect(json.attempts[0]?.steps[1]).toMatchObject({ status, errors })
@@ -104,7 +107,7 @@ describe('an agent client as the executor', () => {
     expect(json.attempts[0]?.steps[1]).toMatchObject({ errors: [{ code: 'timeout' }] })
   })
 
-  it('needs more than its own word with --require-verified', async () => {
+  it('needs a verification with --require-verified', async () => {
     fakeClient('claude', success)
     const { code, json } = await run('run main --via claude --require-verified --json')
     expect(code).toBe(1)
@@ -121,7 +124,7 @@ describe('an agent client as the executor', () => {
     expect(told('env')).not.toMatch(/^OPENAI_API_KEY|^DATABASE_URL/m)
   })
 
-  it('leaves the digest of the prompt in the journal', async () => {
+  it('has the digest of its prompt in the journal', async () => {
     fakeClient('claude', success)
     const { json } = await run('run main --via claude --json')
     const path = join(project.runs, `${json.runId}.jsonl`)
@@ -130,7 +133,7 @@ describe('an agent client as the executor', () => {
     )
   })
 
-  it('is asked again by a resume and a retry of the run', async () => {
+  it('runs again in a resume and in a retry of the run', async () => {
     fakeClient('claude', 'exit 1')
     const { json } = await run('run main --via claude --json')
     fakeClient('claude', success)
@@ -141,25 +144,25 @@ describe('an agent client as the executor', () => {
     ])
   })
 
-  it('of an untrusted workspace is refused with exit code 4', async () => {
+  it('is refused in an untrusted workspace, with exit code 4', async () => {
     fakeClient('claude', success)
     const refused = await run('run main --via claude', { workspaceTrust: 'ask' })
     expect([refused.code, refused.error?.code]).toEqual([4, 'skill-not-trusted'])
   })
 
-  it('that is not installed cannot be used, and the error says how to install it', async () => {
+  it('is an error if it is not installed, and the error says how to install it', async () => {
     const missing = await run('run main --via opencode', { env: { PATH: '/usr/bin:/bin' } })
     expect([missing.code, missing.error?.hint]).toEqual([3, expect.stringContaining('opencode-ai')])
   })
 
-  it('that nobody knows is wrong use', async () => {
+  it('is wrong use if its name is unknown', async () => {
     const { error } = await run('run main --via cloud')
     expect(error?.hint).toContain('claude, codex')
   })
 })
 
 describe('the plan for an agent client', () => {
-  it('says what the client cannot honour', async () => {
+  it('names the fields that the client does not support', async () => {
     const path = join(project.directory, '.skillrail/skills/review/SKILL.md')
     const text = readFileSync(path, 'utf8')
     writeFileSync(
@@ -178,7 +181,7 @@ describe('the plan for an agent client', () => {
   })
 })
 
-it('gives no client a flag that gets round its permissions', () => {
+it('passes no client a flag that gets round its permissions', () => {
   const wishes = { allowedTools: [{ tool: 'Bash', pattern: 'git:*' }], model: 'opus' }
   const flags = Object.values(agentClis).flatMap((client) => client.args(wishes))
   expect(

@@ -26,7 +26,7 @@ const { command, skills, runIdOf } = commandsIn(() => project)
 const file = (name: string): string => join(project.directory, name)
 
 describe('chain status', () => {
-  it('says how the run stands above its steps', async () => {
+  it('shows the status of the run above its steps', async () => {
     skills({ main: { metadata: ['chain: [think]'] }, think: {} })
     await command('chain start main')
     const run = await runIdOf()
@@ -59,24 +59,27 @@ describe('a skill that is broken', () => {
 describe('a report', () => {
   beforeEach(() => skills({ main: { metadata: ['chain: [a]'] }, a: log('a') }))
 
-  it('goes to standard output where its file is called -', async () => {
+  it('goes to standard output if its file is called -', async () => {
     const { lines } = await command('run main --report junit=-')
     expect(lines.join('\n')).toMatch(/^<\?xml .*\n<testsuites .*<\/testsuites>$/s)
   })
 
-  it('for GitHub goes there too when it is asked for, whatever the job has', async () => {
+  it('goes to standard output for GitHub if the user requests it, in any job', async () => {
     const env = { GITHUB_STEP_SUMMARY: file('summary.md') }
     const { lines } = await command('run main --report github=-', { env })
     expect(lines[0]).toBe('## main: success')
   })
 
-  it.skipIf(process.platform === 'win32')('into a circular link is refused at once', async () => {
-    symlinkSync('loop', file('loop'))
-    expect(await command('run main --report html=loop')).toMatchObject({ code: 2 })
-    expect(project.log()).toEqual([])
-  })
+  it.skipIf(process.platform === 'win32')(
+    'is refused at once if its file is a circular link',
+    async () => {
+      symlinkSync('loop', file('loop'))
+      expect(await command('run main --report html=loop')).toMatchObject({ code: 2 })
+      expect(project.log()).toEqual([])
+    },
+  )
 
-  it('of an old run goes into files as that of a new one does', async () => {
+  it('goes into files for an old run as for a new one', async () => {
     await command('run main')
     const show = `runs show ${await runIdOf()}`
     const { lines } = await command(`${show} --report html=x/a.html --report junit=x/a.xml`)
@@ -85,14 +88,14 @@ describe('a report', () => {
     expect(readFileSync(file('x/a.xml'), 'utf8')).toContain('<testsuites')
   })
 
-  it('of an old run is printed, in a job of GitHub Actions too', async () => {
+  it('is printed for an old run, even in a job of GitHub Actions', async () => {
     await command('run main')
     const env = { GITHUB_STEP_SUMMARY: file('summary.md') }
     const { lines } = await command(`runs show ${await runIdOf()} --report github`, { env })
     expect(lines[0]).toBe('## main: success')
   })
 
-  it('of an old run and --json cannot both be printed', async () => {
+  it('cannot be printed together with --json for an old run', async () => {
     await command('run main')
     const show = `runs show ${await runIdOf()} --json`
     expect(await command(`${show} --report html`)).toMatchObject({ code: 2 })
@@ -106,7 +109,7 @@ describe.skipIf(process.platform === 'win32')('a report into a named pipe', () =
     spawnSync('mkfifo', [file('pipe')])
   })
 
-  it('reaches whoever reads it, and the pipe stays', async () => {
+  it('reaches the reader of the pipe, and keeps the pipe', async () => {
     const pipe = openSync(file('pipe'), constants.O_RDWR | constants.O_NONBLOCK)
     try {
       const { notes } = await command('run main --report json=pipe')
@@ -129,7 +132,7 @@ describe.skipIf(process.platform === 'win32')('a report into a named pipe', () =
 describe('events', () => {
   beforeEach(() => skills({ main: { metadata: ['chain: [a]'] }, a: log('a') }))
 
-  it('go to standard output where their file is called -', async () => {
+  it('go to standard output if their file is called -', async () => {
     const { lines } = await command('run main --events=-')
     expect(lines.map((line) => JSON.parse(line).type)).toEqual([
       'run-started',
@@ -140,7 +143,7 @@ describe('events', () => {
     ])
   })
 
-  it.skipIf(process.platform === 'win32')('all reach whoever reads a named pipe', async () => {
+  it.skipIf(process.platform === 'win32')('all reach the reader of a named pipe', async () => {
     spawnSync('mkfifo', [file('pipe')])
     const reader = spawn('cat', [file('pipe')])
     let text = ''
@@ -161,7 +164,7 @@ describe('events', () => {
     expect(project.log()).toEqual([])
   })
 
-  it('whose file a step deletes are an error that changes no exit code', async () => {
+  it('are reported without another exit code if a step deletes their file', async () => {
     mkdirSync(file('x'))
     skills({ a: { run: 'rm -r x; echo a >> log' } })
     const { code, notes } = await command('run main --events=x/e')

@@ -27,7 +27,7 @@ async function trustWorkspace(): Promise<void> {
 }
 
 describe('--max-time', () => {
-  it('ends the whole run with exit code 5, and a resume goes on', async () => {
+  it('ends the whole run with exit code 5, and a resume continues it', async () => {
     project.write('main', { metadata: ['chain: [a, slow]'] })
     project.write('a', { run: 'echo a >> log' })
     project.write('slow', { run: 'touch began; test -e fast || sleep 600; echo slow >> log' })
@@ -45,14 +45,14 @@ describe('--max-time', () => {
     expect(project.log()).toEqual(['a', 'slow'])
   })
 
-  it.each(['0', '-1', 'soon', '1e12'])('of %s is wrong use', async (value) => {
+  it.each(['0', '-1', 'soon', '1e12'])('is wrong use with the value %s', async (value) => {
     project.write('a', { run: 'true' })
     expect((await command(`run a --max-time=${value}`)).code).toBe(2)
   })
 })
 
 describe('a trusted workspace whose files change during a run', () => {
-  it('has the step refused whose helper was edited', async () => {
+  it('refuses the step whose helper was edited', async () => {
     project.write('main', { metadata: ['chain: [edit, victim]', 'continue_on_error: true'] })
     project.write('edit', {
       run: 'echo "echo changed >> log" > .skillrail/skills/victim/scripts/helper.sh',
@@ -77,7 +77,7 @@ describe('a trusted workspace whose files change during a run', () => {
 })
 
 describe('run.environment of a project', () => {
-  const world = { env: { DATABASE_URL: 'postgres://secret' } }
+  const fixture = { env: { DATABASE_URL: 'postgres://secret' } }
   beforeEach(() => {
     project.write('show', { run: 'echo "url=$DATABASE_URL" >> log' })
   })
@@ -85,14 +85,14 @@ describe('run.environment of a project', () => {
   it('counts when the configuration is as it was accepted', async () => {
     write('.skillrail/config.json', '{ "run": { "environment": ["DATABASE_URL"] } }')
     await trustWorkspace()
-    await command('run show', { ...world, workspaceTrust: 'ask' })
+    await command('run show', { ...fixture, workspaceTrust: 'ask' })
     expect(project.log()).toEqual(['url=postgres://secret'])
   })
 
   it('is ignored, with a warning, when the configuration was changed since', async () => {
     await trustWorkspace()
     write('.skillrail/config.json', '{ "run": { "environment": ["DATABASE_URL"] } }')
-    const { code, notes } = await command('run show', { ...world, workspaceTrust: 'ask' })
+    const { code, notes } = await command('run show', { ...fixture, workspaceTrust: 'ask' })
     expect([code, notes.join('\n')]).toEqual([
       0,
       expect.stringContaining('because it is not trusted'),
@@ -100,19 +100,19 @@ describe('run.environment of a project', () => {
     expect(project.log()).toEqual(['url='])
   })
 
-  it('is ignored in a configuration further down, which no user is shown', async () => {
+  it('is ignored in a nested configuration, which no user sees', async () => {
     await trustWorkspace()
     write('packages/a/.skillrail/config.json', '{ "run": { "environment": ["DATABASE_URL"] } }')
     const from = 'packages/a'
-    const { notes } = await command('run show', { ...world, workspaceTrust: 'ask', from })
+    const { notes } = await command('run show', { ...fixture, workspaceTrust: 'ask', from })
     expect(notes.join('\n')).toContain('because it is not trusted')
     expect(project.log()).toEqual(['url='])
   })
 
-  it('of the user counts whatever the project says', async () => {
+  it('takes effect from the user, whatever the project says', async () => {
     await trustWorkspace()
     write('.skillrail/config.json', '{ "run": { "environment": ["HOME"] } }')
-    const env = { ...world.env, SKILLRAIL_RUN_ENVIRONMENT: 'DATABASE_URL' }
+    const env = { ...fixture.env, SKILLRAIL_RUN_ENVIRONMENT: 'DATABASE_URL' }
     await command('run show', { env, workspaceTrust: 'ask' })
     expect(project.log()).toEqual(['url=postgres://secret'])
   })
@@ -126,7 +126,7 @@ describe('a run that an agent is driven through', () => {
     project.write('fix', { body: 'FIX' })
   })
 
-  it('is retried by driving it again, from what failed', async () => {
+  it('is retried by driving it again, from the failed step', async () => {
     const { json } = await command('chain start main --json')
     await command(`chain report ${json.runId} --step review --status success`)
     await command(`chain report ${json.runId} --step fix --status failure`)

@@ -1,18 +1,18 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from '@lydell/node-pty'
+import xterm from '@xterm/headless'
 import type { CliOptions } from './run-cli.ts'
 import { bin, coverageVariables } from '../command-line.ts'
 
-/** Why nothing can be run in a terminal here; undefined where it can. */
-export const noTerminal: string | undefined =
-  spawnSync('script', ['-q', '-e', '-c', 'test -t 0 && command -v pgrep', '/dev/null']).status === 0
-    ? undefined
-    : 'it takes `script` of util-linux, and `pgrep`'
+const columns = 120
+const rows = 40
 
 /** A command line in a pseudo-terminal of its own, with somebody who types. */
 export interface TerminalSession {
-  /** Everything that was shown so far. */
+  /** Everything that was written so far, escape sequences included. */
   shown(): string
-  /** Waits until the screen has shown this, after what was waited for before. */
+  /** The text that a terminal emulator shows now, one string for each line that is not empty. */
+  screen(): Promise<string[]>
+  /** Waits until this was written, after what was waited for before. */
   until(text: string): Promise<void>
   /** Types; `\u0003` is Ctrl-C. */
   type(text: string): void
@@ -20,16 +20,14 @@ export interface TerminalSession {
   readonly code: Promise<number | null>
 }
 
-/** `script` makes the terminal, hands on what is typed, and ends with the command's exit code. */
 export function inTerminal(
   args: readonly string[],
-  { cwd, home }: Pick<CliOptions, 'cwd' | 'home'>,
+  { cwd, home, env }: Pick<CliOptions, 'cwd' | 'home' | 'env'>,
 ): TerminalSession {
-  const line = [process.execPath, '--disable-warning=ExperimentalWarning', bin, ...args]
-    .map((word) => `'${word.replaceAll("'", `'\\''`)}'`)
-    .join(' ')
-  const inside = `stty cols 120 rows 40; exec ${line}`
-  const child = spawn('script', ['-q', '-f', '-e', '-c', inside, '/dev/null'], {
+  const emulator = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true })
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', bin, ...args], {
+    cols: columns,
+    rows,
     cwd,
     env: {
       PATH: process.env['PATH'],
@@ -38,38 +36,46 @@ export function inTerminal(
       SHELL: '/bin/sh',
       NO_COLOR: '1',
       ...coverageVariables,
+      ...env,
     },
   })
-  let screen = ''
+  let written = ''
   let seen = 0
+  let ended = false
   const waiting = new Set<() => void>()
   const look = (): void => {
     for (const one of waiting) one()
   }
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    screen += text
+  child.onData((text) => {
+    written += text
+    emulator.write(text)
     look()
   })
-  child.stdin.on('error', () => undefined)
   const code = new Promise<number | null>((resolve) => {
-    child.on('close', (status) => {
-      resolve(status)
+    child.onExit(({ exitCode, signal }) => {
       ended = true
+      resolve(signal ? null : exitCode)
       look()
     })
   })
-  let ended = false
   return {
-    shown: () => screen,
+    shown: () => written,
+    screen: async () => {
+      await new Promise<void>((resolve) => emulator.write('', resolve))
+      const { active } = emulator.buffer
+      return Array.from({ length: active.length }, (_, row) =>
+        (active.getLine(row)?.translateToString(true) ?? '').trimEnd(),
+      ).filter((line) => line !== '')
+    },
     code,
-    type: (text) => void child.stdin.write(text),
+    type: (text) => child.write(text),
     until: (text) =>
       new Promise<void>((resolve, reject) => {
         const check = (): void => {
-          const at = screen.indexOf(text, seen)
+          const at = written.indexOf(text, seen)
           if (at === -1 && !ended) return
           waiting.delete(check)
-          if (at === -1) return reject(new Error(`never shown: ${text}\n${screen}`))
+          if (at === -1) return reject(new Error(`never shown: ${text}\n${written}`))
           seen = at + text.length
           resolve()
         }

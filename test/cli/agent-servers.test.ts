@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest'
-import { emptyWorld } from '../agent/_agent-world.ts'
+import { emptyFixture } from '../agent/_agent-fixture.ts'
 import { type ModelServer, startModelServer } from '../model-server/server.ts'
 import { type CliResult, runInProcess } from '../run-in-process.ts'
 
@@ -15,7 +15,7 @@ async function run(
   args: readonly string[],
   servers: readonly string[] = ['files', 'mail'],
 ): Promise<CliResult & { prompts: number }> {
-  const { write, project: cwd, home } = emptyWorld()
+  const { write, project: cwd, home } = emptyFixture()
   const entries = servers.map((name) => [name, { command: 'node', args: ['missing.js'] }])
   write({
     'project/.mcp.json': JSON.stringify({ mcpServers: Object.fromEntries(entries) }),
@@ -28,7 +28,7 @@ async function run(
 }
 
 it.each([[['agent', 'Go.']], [['delegate', 'helper', 'Go.']]])(
-  '%j asks no model when a server that it names is held back or not there',
+  '%j asks no model if a server that it names is held back or missing',
   async (command) => {
     const held = await run([...command, '--mcp-server', 'files'])
     expect(held).toMatchObject({ code: 4, prompts: 0 })
@@ -41,7 +41,7 @@ it.each([[['agent', 'Go.']], [['delegate', 'helper', 'Go.']]])(
 )
 
 it.each([[['agent', 'Go.']], [['delegate', 'helper', 'Go.']]])(
-  '%j --mcp has a line for each server that is held back, and goes on',
+  '%j --mcp prints a line for each server that is held back, and continues',
   async (command) => {
     const { code, stdout, stderr } = await run([...command, '--mcp'])
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'Hello.\n' })
@@ -53,7 +53,7 @@ it.each([[['agent', 'Go.']], [['delegate', 'helper', 'Go.']]])(
   },
 )
 
-it('--mcp says that there is none', async () => {
+it('--mcp reports that no server is configured', async () => {
   const { code, stderr } = await run(['agent', 'Go.', '--mcp'], [])
   expect(code).toBe(0)
   expect(stderr).toContain('No MCP server is configured for this project.')

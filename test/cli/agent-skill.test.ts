@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
-import { emptyWorld } from '../agent/_agent-world.ts'
+import { emptyFixture } from '../agent/_agent-fixture.ts'
 import { type ModelServer, type Script, startModelServer } from '../model-server/server.ts'
 import { type CliResult, runInProcess } from '../run-in-process.ts'
 
@@ -17,13 +17,13 @@ async function bump(
   script: Script,
   args: readonly string[],
 ): Promise<CliResult & { text: string }> {
-  const place = emptyWorld()
+  const place = emptyFixture()
   place.skill('project/.skillrail/skills/bump', {
-    more: 'allowed-tools: bump.version Read Edit(VERSION) Bash(git:*)',
-    body: 'Run bump.version, then edit VERSION.',
+    more: 'allowed-tools: bump.version Read Edit(version.txt) Bash(git:*)',
+    body: 'Run bump.version, then edit version.txt.',
   })
   place.executable('project/.skillrail/skills/bump/scripts/version.sh', '#!/bin/sh\necho "$1.1"\n')
-  place.write({ 'project/VERSION': '1.0\n' })
+  place.write({ 'project/version.txt': '1.0\n' })
   server = await startModelServer(script)
   const result = await runInProcess(
     `agent BumpIt --skill bump --tools read,edit,shell --model openai-compatible:test --base-url ${server.url}/v1`
@@ -31,7 +31,7 @@ async function bump(
       .concat(args),
     { cwd: place.project, home: place.home },
   )
-  return { ...result, text: readFileSync(join(place.project, 'VERSION'), 'utf8') }
+  return { ...result, text: readFileSync(join(place.project, 'version.txt'), 'utf8') }
 }
 
 const work: Script = [
@@ -40,7 +40,7 @@ const work: Script = [
     calls: [
       {
         name: 'edit',
-        input: { file_path: 'VERSION', old_string: '1.0', new_string: '1.1' },
+        input: { file_path: 'version.txt', old_string: '1.0', new_string: '1.1' },
       },
     ],
   },
@@ -48,7 +48,7 @@ const work: Script = [
   'It is 1.1 now.',
 ]
 
-it('a trusted skill that approves its steps is carried out without a question', async () => {
+it('a trusted skill that approves its steps runs without a question', async () => {
   const { code, stdout, text } = await bump(work, ['--trust-workspace'])
   expect(stdout).toBe('It is 1.1 now.\n')
   expect(text).toBe('1.1\n')
@@ -56,9 +56,9 @@ it('a trusted skill that approves its steps is carried out without a question', 
   expect(JSON.stringify(server?.prompts()[1]?.body)).toContain('1.1')
 })
 
-it('what it does not approve waits without a terminal', async () => {
+it('a step that the skill does not approve waits without a terminal', async () => {
   const sneaky: Script = [
-    { calls: [{ name: 'shell', input: { command: 'git status; echo 9 > VERSION' } }] },
+    { calls: [{ name: 'shell', input: { command: 'git status; echo 9 > version.txt' } }] },
     'I tried.',
   ]
   const { code, stderr, text } = await bump(sneaky, ['--trust-workspace'])
@@ -67,7 +67,7 @@ it('what it does not approve waits without a terminal', async () => {
   expect(code).toBe(6)
 })
 
-it('an untrusted one may do none of it, whatever it lists', async () => {
+it('an untrusted skill may run none of its steps, whatever it lists', async () => {
   const { text, stderr } = await bump(work, [])
   expect(text).toBe('1.0\n')
   expect(stderr).toContain('untrusted')

@@ -57,7 +57,7 @@ const look = JSON.stringify({
   },
 })
 
-it('a workflow that names a built-in tool stands before it though no server is offered', async () => {
+it('a workflow that names a built-in tool applies to the tool without any server', async () => {
   const { result, written, reached, started } = await write(look, ['--trust-workspace'])
   expect(result.stderr).toContain("Workflow 'look' triggered")
   expect(reached[0]).toMatch(/^list_things/)
@@ -66,7 +66,7 @@ it('a workflow that names a built-in tool stands before it though no server is o
   expect(result.code).toBe(0)
 })
 
-it('a step that is another built-in tool is one that the agent has to call itself', async () => {
+it('a step with another built-in tool must be called by the agent itself', async () => {
   const workflows = look.replace('list_things', 'Read')
   const { told, written, result } = await write(workflows, ['--trust-workspace'], 'read,write')
   expect(told).toMatch(/^Error: Workflow 'look' failed at step 1 \(Read\): /)
@@ -75,7 +75,7 @@ it('a step that is another built-in tool is one that the agent has to call itsel
   expect(written).toBe(false)
 })
 
-it('one of a project that was never trusted keeps the call from being made, and starts nothing', async () => {
+it('a workflow of an untrusted project blocks the call, and starts nothing', async () => {
   const { told, written, started } = await write(look, [])
   expect(told).toMatch(/^Error: Workflow 'look' must run first and may not: /)
   expect(told).toContain('skillrail trust')
@@ -83,7 +83,7 @@ it('one of a project that was never trusted keeps the call from being made, and 
   expect(started).toBe(false)
 })
 
-it('while a file of workflows cannot be read, no tool is called', async () => {
+it('no tool is called while a file of workflows cannot be read', async () => {
   const { told, written, started } = await write('{ "look": ', ['--trust-workspace'])
   expect(told).toMatch(/^Error: nothing is called, because a workflow of this project/)
   expect(written).toBe(false)

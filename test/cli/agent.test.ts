@@ -49,7 +49,7 @@ const readsThenAnswers: Script = [
   'The notes say hello.',
 ]
 
-it('carries a task out: the answer on standard output, tools and usage on standard error', async () => {
+it('executes a task, with the answer on stdout, and tools and usage on stderr', async () => {
   const { root, run } = await project(readsThenAnswers)
   writeFileSync(join(root, 'notes.md'), 'hello\n')
   const { code, stdout, stderr } = await run(['What do the notes say?', '--tools', 'read'])
@@ -60,7 +60,7 @@ it('carries a task out: the answer on standard output, tools and usage on standa
   expect(JSON.stringify(server?.prompts()[1]?.body)).toContain('hello')
 })
 
-it('prints one JSON document with everything that was used', async () => {
+it('prints one JSON document with the whole usage', async () => {
   const { root, run } = await project(readsThenAnswers)
   writeFileSync(join(root, 'notes.md'), 'hello\n')
   const { code, stdout } = await run(['What do the notes say?', '--tools', 'Read', '--json'])
@@ -76,7 +76,7 @@ it('prints one JSON document with everything that was used', async () => {
   expect(code).toBe(0)
 })
 
-it('waits for an approval with exit code 6, and the line that continues makes the call', async () => {
+it('waits for an approval with exit code 6, and the printed command continues with the call', async () => {
   const wish = { calls: [{ name: 'shell', input: { command: 'touch made' } }] }
   const { root, home, run } = await project([wish, 'I made it.'])
   const waits = await run(['Make a file.', '--tools', 'shell', '--json'])
@@ -118,7 +118,7 @@ it('continues a conversation, lists it, and finds it by the beginning of its ID'
   expect((await run([])).stderr).toContain('no task is given')
 })
 
-it('ends with 5 when its tokens are used up, subagents included', async () => {
+it('ends with 5 when its tokens and those of its subagents are used up', async () => {
   const { run } = await project([
     { calls: [{ name: 'list', input: {} }], usage: { input: 900, output: 100 } },
   ])
@@ -127,7 +127,7 @@ it('ends with 5 when its tokens are used up, subagents included', async () => {
   expect(ended.stderr).toContain('The run used 1000 tokens of at most 1000')
 })
 
-it('writes its events as lines of JSON', async () => {
+it('writes its events as JSON lines', async () => {
   const { root, run } = await project(readsThenAnswers)
   writeFileSync(join(root, 'notes.md'), 'hello\n')
   const { stdout } = await run(['What?', '--tools', 'read', '--events'])
@@ -142,7 +142,7 @@ it('writes its events as lines of JSON', async () => {
   )
 })
 
-it('shows with --verbose what the model thinks, and never in its answer', async () => {
+it("shows the model's reasoning with --verbose, and never in its answer", async () => {
   const { run } = await project(['<think>Hm, 4.</think>It is four.', '<think>5?</think>Five.'])
   const { stdout, stderr } = await run(['2 + 2?', '--verbose'])
   expect(stdout).toBe('It is four.\n')
@@ -150,7 +150,7 @@ it('shows with --verbose what the model thinks, and never in its answer', async 
   expect(await run(['2 + 3?'])).toMatchObject({ stdout: 'Five.\n' })
 })
 
-it('sends the pictures that a task names, and those that are read', async () => {
+it('sends the pictures that a task names, and the pictures that the model reads', async () => {
   const { root, run } = await project([
     { calls: [{ name: 'read', input: { file_path: 'b.png' } }] },
     'Two cats.',
@@ -169,7 +169,7 @@ it('sends the pictures that a task names, and those that are read', async () => 
   expect(missing.stderr).toContain('c.png does not exist')
 })
 
-it('reads AGENTS.md where that is asked for', async () => {
+it('reads AGENTS.md only with --agents-file', async () => {
   const { root, run } = await project(['Yes.', 'Yes.'])
   writeFileSync(join(root, 'AGENTS.md'), 'Answer in rhymes.\n')
   await run(['Go.', '--agents-file'])
@@ -179,7 +179,7 @@ it('reads AGENTS.md where that is asked for', async () => {
   expect(JSON.stringify(other?.body)).not.toContain('Answer in rhymes.')
 })
 
-it('does everything with --yes', async () => {
+it('makes every change with --yes', async () => {
   const { root, run } = await project([
     { calls: [{ name: 'write', input: { file_path: 'made.txt', content: 'x' } }] },
     'Done.',
@@ -190,7 +190,7 @@ it('does everything with --yes', async () => {
   expect(readFileSync(join(root, 'made.txt'), 'utf8')).toBe('x')
 })
 
-it('activates a skill that is named, and one that is typed', async () => {
+it('activates a skill from the option, and a skill that the user types', async () => {
   const { root, run } = await project(['Hello Ada.'])
   const directory = join(root, '.skillrail', 'skills', 'greet')
   mkdirSync(directory, { recursive: true })
@@ -226,7 +226,7 @@ it('ends with 1 when the model fails, and says how', async () => {
   expect(code).toBe(1)
 })
 
-it('names the address where nothing listens, and where it is set', async () => {
+it('names the address where nothing listens, and the setting that has it', async () => {
   const { run } = await project([])
   const url = server?.url ?? ''
   await server?.close()
@@ -237,13 +237,13 @@ it('names the address where nothing listens, and where it is set', async () => {
   expect(code).toBe(1)
 })
 
-it('names the address that knows no such model', async () => {
+it('names the address that does not have the model', async () => {
   const { run } = await project([{ error: { status: 404 } }])
   const { stderr } = await run(['Go.'])
   expect(stderr).toContain(`Asked was ${server?.url}/v1/chat/completions`)
 })
 
-it('lets as many subagents work at once as --concurrency or the setting says', async () => {
+it('runs as many subagents at once as --concurrency or the setting says', async () => {
   let helpers = 0
   let awaited = 2
   const before = (): Promise<void> => until(() => helpers >= awaited)

@@ -66,13 +66,13 @@ async function modelServer(text: string): Promise<{ url: string; seen: string[] 
 }
 
 describe('agents list', () => {
-  it('says how to begin where there is none', async () => {
+  it('says how to create a subagent if there is none', async () => {
     const { code, stderr } = await place().cli(['agents', 'list'])
     expect(code).toBe(0)
     expect(stderr).toContain('There are no subagents here.')
   })
 
-  it('lists those of the user, and says why one of the project is not used', async () => {
+  it("lists the user's subagents, and says why a project's subagent is not used", async () => {
     const { write, cli } = place()
     write('home/.claude/agents/reviewer.md', agent('reviewer', 'tools: Read, Grep\n'))
     write('project/.claude/agents/local.md', agent('local'))
@@ -85,7 +85,7 @@ describe('agents list', () => {
     expect(trusted.stdout).toContain('local')
   })
 
-  it('is one JSON document', async () => {
+  it('prints one JSON document', async () => {
     const { write, cli, home } = place()
     write('home/.mamba/agents/a.md', agent('a', 'max-turns: 3\ntimeout: 2\n'))
     const { stdout } = await cli(['agents', 'list', '--json'])
@@ -109,7 +109,7 @@ describe('agents list', () => {
 })
 
 describe('agents show', () => {
-  it('shows fields and prompt, harmless', async () => {
+  it('shows the fields and the prompt, without control characters', async () => {
     const { write, cli } = place()
     write('home/.claude/agents/a.md', agent('a', '', 'Be \u001b[31mred.'))
     const { code, stdout } = await cli(['agents', 'show', 'a'])
@@ -119,7 +119,7 @@ describe('agents show', () => {
     expect(stdout).not.toContain('\u001b')
   })
 
-  it('names the nearest one for an unknown name', async () => {
+  it('suggests the nearest name for an unknown name', async () => {
     const { write, cli } = place()
     write('home/.claude/agents/reviewer.md', agent('reviewer'))
     const { code, stderr } = await cli(['agents', 'show', 'reviwer'])
@@ -130,7 +130,7 @@ describe('agents show', () => {
 
 describe('an agent whose file is broken', () => {
   it.each([[['agents', 'show', 'late']], [['delegate', 'late', 'x', '--model', 'ollama:x']]])(
-    '%j says what is wrong in which line, by the name of the file or its own',
+    'is reported by %j with its line, by file name and by its own name',
     async (args) => {
       const { write, cli } = place()
       write('home/.claude/agents/slow.md', agent('late', 'max-turns: soon\n'))
@@ -144,7 +144,7 @@ describe('an agent whose file is broken', () => {
   )
 })
 
-it('a changed file is not used until the change is accepted, and list says so', async () => {
+it('a changed file is not used until the change is accepted, and list shows that', async () => {
   const { write, cli } = place()
   write('project/.claude/agents/local.md', agent('local', 'tools: Read\n'))
   await cli(['trust', '--yes'])
@@ -157,7 +157,7 @@ it('a changed file is not used until the change is accepted, and list says so', 
 })
 
 describe('agents validate', () => {
-  it('flags tools and servers that are not there, with the line', async () => {
+  it('reports missing tools and servers, with the line', async () => {
     const { write, cli } = place()
     const tools = 'tools: Grpe, Read, Bash(git:*), shop.buy, mcp__fils__read, mcp__files, "*"\n'
     write('home/.claude/agents/a.md', agent('a', tools))
@@ -189,7 +189,7 @@ describe('agents validate', () => {
     expect(stderr).toContain('c.md:4')
   })
 
-  it('warns of one that no model may start, in the words of the refusal', async () => {
+  it('warns of a subagent that no model may start, in the words of the refusal', async () => {
     const { write, cli } = place()
     write('home/.claude/agents/a.md', agent('a', 'skills: [open, release now]\n'))
     write('home/.claude/agents/b.md', agent('b', 'skills: [open]\n'))
@@ -220,7 +220,7 @@ describe('agents validate', () => {
     )
   })
 
-  it('warns of a model that cannot be had, and of a second one of a name', async () => {
+  it('warns of an unavailable model, and of a second subagent with the same name', async () => {
     const { write, cli } = place()
     write('home/.claude/agents/a.md', agent('a', 'model: sonnet\n'))
     write('home/.claude/agents/b.md', agent('b', 'model: antropic:claude\n'))
@@ -239,7 +239,7 @@ describe('agents validate', () => {
     )
   })
 
-  it('takes files and folders; a path where nothing is, is wrong use', async () => {
+  it('accepts files and folders, and refuses a missing path as wrong use', async () => {
     const { write, cli } = place()
     write('project/some/a.md', agent('a'))
     const valid = await cli(['agents', 'validate', 'some', '--json'])
@@ -253,7 +253,7 @@ describe('agents validate', () => {
 })
 
 describe('delegate', () => {
-  it('hands a task to a subagent over HTTP, and prints its answer alone', async () => {
+  it('gives a task to a subagent over HTTP, and prints only its answer', async () => {
     const { write, cli } = place()
     write('home/.claude/agents/helper.md', agent('helper', 'tools: Read\n', 'You help.'))
     const { url, seen } = await modelServer('The answer.')
@@ -276,7 +276,7 @@ describe('delegate', () => {
     ).toEqual(['read'])
   })
 
-  it('is one JSON document', async () => {
+  it('prints one JSON document', async () => {
     const { write, cli } = place()
     write('home/.claude/agents/helper.md', agent('helper'))
     const { url } = await modelServer('The answer.')
@@ -293,7 +293,7 @@ describe('delegate', () => {
     })
   })
 
-  it('says which option gives a tool that its definition asks for', async () => {
+  it('names the option for a tool that the definition requires', async () => {
     const { write, cli } = place()
     write('home/.claude/agents/helper.md', agent('helper', 'tools: Read, Glob\n'))
     const { url } = await modelServer('The answer.')
@@ -304,7 +304,7 @@ describe('delegate', () => {
     expect(stderr).not.toContain('Glob')
   })
 
-  it('says which option gives a server that its definition asks for', async () => {
+  it('names the option for a server that the definition requires', async () => {
     const { write, cli } = place()
     write('home/.claude/agents/helper.md', agent('helper', 'tools: mcp__files__read\n'))
     const { url } = await modelServer('The answer.')
@@ -314,7 +314,7 @@ describe('delegate', () => {
     expect(stderr).toContain('--mcp-server files')
   })
 
-  it('names the subagent that wants a skill which is not there', async () => {
+  it('names the subagent whose skill is missing', async () => {
     const { write, cli } = place()
     write('home/.claude/agents/helper.md', agent('helper', 'skills: nothing\n'))
     const { code, stderr } = await cli(['delegate', 'helper', 'x', '--model', 'ollama:x'])
@@ -322,7 +322,7 @@ describe('delegate', () => {
     expect(stderr).toContain('no skill named nothing, which the subagent helper is to have')
   })
 
-  it('says what is wrong: no model, no such subagent, an empty task, an untrusted one', async () => {
+  it('reports a missing model, an unknown or untrusted subagent, and an empty task', async () => {
     const { write, cli } = place()
     write('home/.claude/agents/helper.md', agent('helper'))
     write('project/.claude/agents/local.md', agent('local'))

@@ -35,7 +35,7 @@ function skillrail(...args: string[]): Promise<CliResult> {
 }
 
 describe('skillrail audit', () => {
-  it('groups what it found by skill, facts on one line for each kind', async () => {
+  it('groups findings by skill, with one line for each kind', async () => {
     const { code, stdout } = await skillrail('audit', 'plain')
     expect(code).toBe(0)
     expect(stdout).toBe(
@@ -47,7 +47,7 @@ describe('skillrail audit', () => {
     )
   })
 
-  it('looks at every installed skill, broken ones too, and ends with 1 for an error', async () => {
+  it('audits every installed skill, broken ones too, and ends with 1 for an error', async () => {
     const { code, stdout } = await skillrail('audit')
     expect(code).toBe(1)
     expect(stdout).toContain(
@@ -57,12 +57,12 @@ describe('skillrail audit', () => {
     expect(stdout).toMatch(/3 skills audited: 1 error, 1 warning, 2 facts\n$/)
   })
 
-  it('ends with 1 for a warning only where that is asked for', async () => {
+  it('ends with 1 for a warning only with --fail-on warning', async () => {
     expect((await skillrail('audit', '.agents/skills/broken')).code).toBe(0)
     expect((await skillrail('audit', '--fail-on', 'warning', '.agents/skills/broken')).code).toBe(1)
   })
 
-  it('says which installed skill a name imitates', async () => {
+  it('names the installed skill that another name imitates', async () => {
     const { code, stdout } = await skillrail('audit', 'other/p1ain')
     expect(code).toBe(1)
     expect(stdout).toContain('looks like plain')
@@ -107,7 +107,7 @@ describe('skillrail audit', () => {
     ['audit', '.agents/skills', 'hidden-characters', '.agents/skills/hidden/SKILL.md'],
     ['validate', '.agents/skills', 'frontmatter-missing', '.agents/skills/broken/SKILL.md'],
     ['triggers check', './other/triggered', '', 'other/triggered/SKILL.md'],
-  ])('%s --format sarif prints one log with places', async (command, path, code, uri) => {
+  ])('prints one log with places for %s --format sarif', async (command, path, code, uri) => {
     const result = await skillrail(...command.split(' '), '--format', 'sarif', path)
     expect(result.code).toBe(1)
     const log: unknown = JSON.parse(result.stdout)
@@ -130,7 +130,7 @@ describe('skillrail audit', () => {
     [['triggers', 'check', '--format', 'xml'], 2],
     [['audit', 'no-such-skill'], 3],
     [['audit', './no/such/path'], 3],
-  ])('%j ends with %i', async (args, code) => {
+  ])('ends for %j with %i', async (args, code) => {
     expect((await skillrail(...args)).code).toBe(code)
   })
 })

@@ -29,7 +29,7 @@ async function completed(...words: string[]): Promise<string[]> {
 
 it('completes the words of commands', async () => {
   expect(await completed('run')).toEqual(['run', 'runs'])
-  expect(await completed('tools', 'learn', '')).toEqual(['add', 'list', 'remove', 'clear'])
+  expect(await completed('session', '')).toEqual(['show', 'clear', 'list'])
   expect(await completed('-C', '.', 'workflow', 'pl')).toEqual(['plan'])
 })
 
@@ -43,7 +43,7 @@ it('completes options, their choices, and arguments', async () => {
   expect(await completed('validate', 'x')).toEqual([])
 })
 
-it('has a script for each shell, and says where it goes', async () => {
+it('prints a script for each shell, and says where to put it', async () => {
   for (const shell of ['bash', 'zsh', 'fish']) {
     const { code, stdout, stderr } = await skillrail('completion', shell)
     expect({ code, isScript: stdout.includes(`completion ${shell} --`) }).toEqual({
@@ -55,7 +55,7 @@ it('has a script for each shell, and says where it goes', async () => {
   expect(await skillrail('completion', 'tcsh')).toMatchObject({ code: 2 })
 })
 
-it('takes ls for list', async () => {
+it('accepts ls for list', async () => {
   expect(await skillrail('ls')).toEqual(await skillrail('list'))
   expect(await skillrail('runs', 'ls')).toEqual(await skillrail('runs', 'list'))
 })
@@ -74,7 +74,7 @@ it('reads a prompt after --skill', async () => {
   })
 })
 
-it('suggests where an unknown option goes', async () => {
+it('suggests the command that has an unknown option', async () => {
   const run = await skillrail('run', 'pdf', '--month', '1', '--quiet')
   expect(run).toMatchObject({ code: 2 })
   expect(run.stderr).toContain('skillrail run pdf --quiet -- --month 1\n')
@@ -89,7 +89,7 @@ it('shows the hook of one client', async () => {
   expect(await skillrail('hooks', 'status', 'clode')).toMatchObject({ code: 2 })
 })
 
-it('list --clients names the clients of an invalid skill, too', async () => {
+it('names the clients of an invalid skill in list --clients', async () => {
   const folder = join(root, 'project/.claude/skills/broken-trigger')
   mkdirSync(folder, { recursive: true })
   const trigger = 'triggers:\n  - match: ^/x\n    inject: gone.md\n'
@@ -102,7 +102,7 @@ it('list --clients names the clients of an invalid skill, too', async () => {
   expect(stdout).toMatch(/broken-trigger .* \[invalid\] claude copilot cursor opencode\n/)
 })
 
-it('names the options of a step where one is unknown', async () => {
+it('names the options of a step if one is unknown', async () => {
   const folder = join(root, 'project/.claude/skills/odd')
   mkdirSync(folder, { recursive: true })
   const chain = 'metadata:\n  chain: |\n    pdf retries=2\n'

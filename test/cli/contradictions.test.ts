@@ -70,10 +70,9 @@ it.each([
   ['--status and --stop cannot be used together', ['tools', 'serve', '--status', '--stop']],
   ['--detach and --status cannot be used together', ['tools', 'serve', '--status', '--detach']],
   ['--template needs a name', ['workflow', 'add', 'mine', '--template']],
-  ['--template needs a name', ['workflow', 'add', '--tool', 'deploy', '--template']],
   ['--quiet and --verbose cannot be used together', ['list', '-q', '-v']],
-])('%s: %j', async (sentence, args) => {
-  const { home, project } = world()
+])('reports that options contradict each other: %s, %j', async (sentence, args) => {
+  const { home, project } = fixture()
   const { code, stdout, stderr } = await runInProcess(args, { cwd: project, home })
   expect(stdout + stderr).toContain(sentence)
   expect(code).toBe(2)
@@ -82,7 +81,7 @@ it.each([
 })
 
 it.each(commands.map((entry) => [entry.name, entry] as const))(
-  '%s refuses every option of one value that is given twice',
+  'refuses in %s every option with one value that occurs twice',
   async (name, entry) => {
     const command = await entry.load()
     const declared = new Command()
@@ -102,8 +101,8 @@ it.each(commands.map((entry) => [entry.name, entry] as const))(
   },
 )
 
-it('what means something goes through, and what changes nothing is said', async () => {
-  const { home, project } = world()
+it('accepts combinations that have a meaning, and reports options without an effect', async () => {
+  const { home, project } = fixture()
   const run = ['run', 'hello', '--dry-run', '--engine', 'restate', '--url', server, ...trusting]
   expect(await runInProcess(run, { cwd: project, home })).toMatchObject({ code: 0 })
   const plan = ['chain', 'plan', 'hello', '--format', 'text', '--json', ...trusting]
@@ -116,7 +115,7 @@ it('what means something goes through, and what changes nothing is said', async 
   expect(await runInProcess(templates, { cwd: project, home })).toMatchObject({ code: 0 })
 })
 
-function world(): { home: string; project: string } {
+function fixture(): { home: string; project: string } {
   const base = mkdtempSync(join(tmpdir(), 'skillrail-contradiction-'))
   const home = join(base, 'home')
   const project = join(base, 'project')

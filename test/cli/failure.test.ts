@@ -9,22 +9,27 @@ import { type CliResult, runCli } from './run-cli.ts'
 import { bin } from '../command-line.ts'
 
 let root: string
+/** Outside of the project: a home inside of it is ignored. */
+let home: string
 
 beforeAll(() => {
   root = mkdtempSync(join(tmpdir(), 'skillrail-failure-'))
+  home = mkdtempSync(join(tmpdir(), 'skillrail-failure-home-'))
   mkdirSync(join(root, '.git'))
   writeFileSync(join(root, 'file'), '')
   writeFileSync(join(root, 'broken.json'), '{ "run": ')
   writeFileSync(join(root, 'wrong.json'), '{ "run": { "timeout": "x" } }')
 })
-afterAll(() => rmSync(root, { recursive: true, force: true }))
+afterAll(() => {
+  for (const folder of [root, home]) rmSync(folder, { recursive: true, force: true })
+})
 
 function skillrail(...args: string[]): Promise<CliResult> {
-  return runCli(args, { cwd: root, home: join(root, 'home') })
+  return runCli(args, { cwd: root, home })
 }
 
 describe('an error of the file system', () => {
-  it('is a sentence with a code and a hint, and no defect', async () => {
+  it('is a sentence with a code and a hint, not a defect', async () => {
     const { code, stderr } = await skillrail('schema', '--output', 'file/below.json')
     expect(code).toBe(1)
     expect(stderr).toContain('part of the path is a file, not a directory')
@@ -39,7 +44,7 @@ describe('an error of the file system', () => {
   })
 })
 
-it('an unknown error says that it is a defect, with its stack only when asked', () => {
+it('an unknown error is called a defect, and shows its stack only with --verbose', () => {
   const error = new TypeError('x is not a function')
   expect(failureText(error, false)).toContain('This is a defect of skillrail.')
   expect(failureText(error, false)).not.toContain('    at ')
@@ -49,7 +54,7 @@ it('an unknown error says that it is a defect, with its stack only when asked', 
   })
 })
 
-it('a known error brings its diagnostics and its hint, made safe to print', () => {
+it('a known error has its diagnostics and its hint, without control characters', () => {
   const text = failureText(
     new SkillrailError({
       code: 'some-code',
@@ -62,12 +67,17 @@ it('a known error brings its diagnostics and its hint, made safe to print', () =
   expect(text).toBe('skillrail: something \\x1b[2J is wrong\n  p:3: error: m [c]\nDo this.\n')
 })
 
-describe('a configuration file that was named', () => {
-  it.each(['missing.json', 'broken.json', 'wrong.json'])('%s is refused whole', async (name) => {
-    const { code, stderr } = await skillrail('list', '--config', name)
+describe('a configuration file in an option', () => {
+  it('is wrong use if it does not exist', async () => {
+    const { code, stderr } = await skillrail('list', '--config', 'missing.json')
     expect(code).toBe(2)
-    expect(stderr).toContain(`--config ${name} cannot be used`)
-    expect(stderr).toContain(name)
+    expect(stderr).toContain('missing.json')
+  })
+
+  it.each(['broken.json', 'wrong.json'])('is refused as a whole with %s', async (name) => {
+    const { code, stderr } = await skillrail('schema', '--config', name)
+    expect(code).toBe(4)
+    expect(stderr).toContain(`${name}:1:`)
   })
 })
 
@@ -76,23 +86,23 @@ describe.runIf(existsSync('/dev/full'))('a full disk', () => {
     spawnSync('sh', ['-c', `"$0" "$1" ${command} ${redirection}`, process.execPath, bin], {
       cwd: root,
       encoding: 'utf8',
-      env: { PATH: process.env['PATH'], HOME: join(root, 'home') },
+      env: { PATH: process.env['PATH'], HOME: home },
     })
 
-  it.each(['schema', 'list --json'])('behind standard output is a failure of `%s`', (command) => {
+  it.each(['schema', 'list --json'])('is a failure of `%s` if stdout is on it', (command) => {
     const { status, stderr } = redirected(command, '> /dev/full')
     expect(status).toBe(1)
     expect(stderr).toMatch(/^skillrail: stdout cannot be written: ENOSPC[^]*incomplete\.\n$/)
   })
 
-  it('behind standard output leaves the words of another failure', () => {
+  it('leaves the message of another failure if stdout is on it', () => {
     const { status, stderr } = redirected('list --nonesuch --json', '> /dev/full')
     expect(status).toBe(2)
     expect(stderr).toMatch(/^skillrail: .*--nonesuch/)
     expect(stderr).not.toContain('    at ')
   })
 
-  it.each(['2> /dev/full', '2>&-'])('behind standard error changes nothing (%s)', (redirection) => {
+  it.each(['2> /dev/full', '2>&-'])('changes nothing if stderr is on it (%s)', (redirection) => {
     const usual = redirected('list --verbose', '')
     const { status, stdout } = redirected('list --verbose', redirection)
     expect({ status, stdout }).toEqual({ status: usual.status, stdout: usual.stdout })
@@ -100,12 +110,12 @@ describe.runIf(existsSync('/dev/full'))('a full disk', () => {
   })
 })
 
-it('a reader that has gone is not a failure', () => {
+it('a reader that has closed the pipe is not a failure', () => {
   const command = 'set -o pipefail 2>/dev/null; "$0" "$1" schema | true'
   const { status, stderr } = spawnSync('bash', ['-c', command, process.execPath, bin], {
     cwd: root,
     encoding: 'utf8',
-    env: { PATH: process.env['PATH'], HOME: join(root, 'home') },
+    env: { PATH: process.env['PATH'], HOME: home },
   })
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
 })
@@ -115,7 +125,7 @@ it.each([
   ['EACCES', 'open', 'Check the permissions of the directory'],
   ['ELOOP', 'stat', 'Fix or remove the link.'],
   ['ENAMETOOLONG', 'stat', 'Choose a shorter name.'],
-])('%s of %s is an error of the file system with what to do: %s', (code, syscall, hint) => {
+])('an error of the file system has a hint: %s of %s gives %s', (code, syscall, hint) => {
   const text = failureText(Object.assign(new Error('no'), { code, syscall, path: 'x' }), false)
   expect(text).toContain(hint)
   expect(text).not.toContain('defect')

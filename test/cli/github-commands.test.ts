@@ -41,7 +41,7 @@ const piece = fc.constantFrom(
   '::error::x',
 )
 
-it('no text, in however many writes, gives a command, and only blanks are added', () => {
+it('no text becomes a workflow command, in however many writes, and only blanks are added', () => {
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 12 }), (parts) => {
       const text = written(parts)
@@ -53,7 +53,7 @@ it('no text, in however many writes, gives a command, and only blanks are added'
   )
 })
 
-it('JSON has the same value, without characters that act on a terminal or a runner', () => {
+it('JSON keeps its value, without characters that control a terminal or a runner', () => {
   fc.assert(
     fc.property(fc.array(fc.oneof(fc.string({ unit: 'binary' }), piece)), (value) => {
       const text = jsonText(value)

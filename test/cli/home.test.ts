@@ -5,12 +5,12 @@ import { expect, it, onTestFinished } from 'vitest'
 import { systemRuntime } from '../../src/core/runtime.ts'
 import { runCli } from './run-cli.ts'
 
-it.each(['', '.', 'home'])('is the account’s where HOME is %j', (home) => {
+it.each(['', '.', 'home'])('the home is the account’s if HOME is %j', (home) => {
   const runtime = systemRuntime({ env: { HOME: home } })
   expect(isAbsolute(runtime.home)).toBe(true)
 })
 
-it.each(['', '.'])('never makes the skills of a project the user’s own: HOME=%j', async (home) => {
+it.each(['', '.'])('the skills of a project never become the user’s with HOME=%j', async (home) => {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'skillrail-home-')))
   onTestFinished(() => rmSync(base, { recursive: true, force: true }))
   const skill = join(base, 'project/.skillrail/skills/foreign')

@@ -15,7 +15,7 @@ import { type CliResult, runCli } from './run-cli.ts'
 
 const isBuilt = existsSync(new URL('../../dist/hook/hook.cjs', import.meta.url))
 
-function world() {
+function fixture() {
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'agent-home-')))
   onTestFinished(() => rmSync(home, { recursive: true, force: true }))
   const cwd = join(home, 'project')
@@ -40,9 +40,9 @@ function world() {
 }
 
 it.skipIf(!isBuilt)(
-  'shows the difference, installs, says so, and puts everything back (needs the build)',
+  'shows the difference, installs the hook, and restores everything (needs the build)',
   async () => {
-    const { write, run } = world()
+    const { write, run } = fixture()
     const path = write('.claude/settings.json', '{\n  "theme": "dark"\n}\n')
     const dry = await run(['hooks', 'install', '--dry-run'])
     expect(dry.stdout).toContain(`Claude Code: would be changed: ${path}`)
@@ -62,9 +62,9 @@ it.skipIf(!isBuilt)(
 )
 
 it.skipIf(!isBuilt)(
-  'ends with 1 for a hook that would not run, and names the line of a broken file (needs the build)',
+  'ends with 1 for a hook that will not run, and names the line of a broken file (needs the build)',
   async () => {
-    const { write, run, home } = world()
+    const { write, run, home } = fixture()
     await run(['hooks', 'install', 'claude', '--quiet'])
     rmSync(join(home, '.local/share/skillrail'), { recursive: true })
     expect((await run(['hooks', 'status'])).code).toBe(1)
@@ -78,15 +78,15 @@ it.skipIf(!isBuilt)(
   },
 )
 
-it('says of a client without a hook that none was there', async () => {
-  const { run, home } = world()
+it('reports that a client has no hook to remove', async () => {
+  const { run, home } = fixture()
   const { code, stdout } = await run(['hooks', 'uninstall', 'claude'])
   expect(code).toBe(0)
   expect(stdout).toBe(`Claude Code: nothing to change: ${join(home, '.claude/settings.json')}\n`)
 })
 
-it('answers a prompt as a hook, and keeps a log of it', async () => {
-  const { run, cwd } = world()
+it('answers a prompt as a hook, and logs the prompt', async () => {
+  const { run, cwd } = fixture()
   const { code, stdout } = await run(['hook', 'copilot'], JSON.stringify({ prompt: '/saw x', cwd }))
   expect(code).toBe(0)
   expect(JSON.parse(stdout).additionalContext).toContain('FLOW')
@@ -97,7 +97,7 @@ it('answers a prompt as a hook, and keeps a log of it', async () => {
 })
 
 it('never fails a prompt, and refuses a client that does not exist', async () => {
-  const { run } = world()
+  const { run } = fixture()
   const broken = await run(['hook', 'claude'], 'no json')
   expect(broken).toMatchObject({ code: 0, stdout: '' })
   expect(broken.stderr).toContain('standard input holds no JSON')
@@ -108,9 +108,9 @@ it('never fails a prompt, and refuses a client that does not exist', async () =>
 })
 
 it.skipIf(!isBuilt)(
-  'says whether a hook will run in this folder, and what the client does not report (needs the build)',
+  'reports whether a hook will run in this folder, and what the client does not tell (needs the build)',
   async () => {
-    const { run, home } = world()
+    const { run, home } = fixture()
     await run(['hooks', 'install', 'gemini', '--quiet'])
     const status = await run(['hooks', 'status'])
     expect(status.code).toBe(0)

@@ -167,7 +167,6 @@ beforeAll(async () => {
   rmSync(join(root, 'project/.skillrail/workflows.json'))
   await cli(['trust', '--yes'])
   await cli(['tools', 'call', 'a__echo', params])
-  await cli(['tools', 'learn', 'add', `echo my words ${shown}`, 'a__echo'])
   await cli(['tools', 'do', `echo my words ${shown}`, '--yes'], { allowed: [0, 1, 3, 4] })
   await cli(['tools', 'serve', '--detach'])
   await cli(['tools', 'call', 'a__echo', params])
@@ -188,8 +187,8 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true })
 })
 
-describe.skipIf(process.platform === 'win32')('what commands leave on the disk', () => {
-  it('is there: every command did its part', () => {
+describe.skipIf(process.platform === 'win32')('the files that commands write', () => {
+  it('exist after every command has run', () => {
     expect(problems).toEqual([])
     const names = made().map((path) => relative(root, path))
     for (const part of [
@@ -197,7 +196,6 @@ describe.skipIf(process.platform === 'win32')('what commands leave on the disk',
       /^home\/\.local\/state\/skillrail\/hooks\/log\.jsonl$/,
       /^home\/\.local\/state\/skillrail\/servers\/\w+\.json$/,
       /^home\/\.local\/state\/skillrail\/tools\/.+\.json$/,
-      /^home\/\.local\/state\/skillrail\/tool-examples\/.+/,
       /^home\/\.local\/state\/skillrail\/projects\/project-\w+\/runs\/\w+\.jsonl$/,
       /^home\/\.local\/state\/skillrail\/projects\/project-\w+\/sessions\/default\.calls\.jsonl$/,
       /^project\/reports\/run\.html$/,
@@ -210,7 +208,7 @@ describe.skipIf(process.platform === 'win32')('what commands leave on the disk',
     }
   })
 
-  it('is for its user alone, files and directories, whatever the umask is', () => {
+  it('are readable by the user alone, with every umask', () => {
     /** What a project shares, what the user asked for by name, and programs that clients start. */
     const open =
       /^project\/(?:\.skillrail|\.skillrail\/tools\.json|\.skillrail\/session|reports(?:\/.*)?)$|^home\/\.claude/
@@ -221,7 +219,7 @@ describe.skipIf(process.platform === 'win32')('what commands leave on the disk',
     expect(wide).toEqual([])
   })
 
-  it('has none of the secrets that went through', () => {
+  it('contain none of the secrets in the input', () => {
     const files = made().filter((path) => lstatSync(path).isFile())
     expect(files.length).toBeGreaterThan(15)
     const leaks = files.flatMap((path) => {

@@ -64,20 +64,23 @@ it.each([
   ['.agents', ['new', 'tool', '--description', 'Does it. Use when asked to do it.']],
   ['.claude', ['hooks', 'install', 'claude', '--project']],
   ['.skillrail', ['workflow', 'add', 'x', '--template', 'database']],
-])('a folder %s that is a link out of the project gets nothing from %j', async (folder, words) => {
-  const { outside, link, run } = place()
-  link(folder, outside)
-  const { code, stderr } = await run(...words)
-  expect(code).not.toBe(0)
-  expect(stderr).toContain('a link leads out of')
-  expect(() => readFileSync(join(outside, 'settings.json'))).toThrow('ENOENT')
-})
+])(
+  'a folder %s that is a link out of the project receives nothing from %j',
+  async (folder, words) => {
+    const { outside, link, run } = place()
+    link(folder, outside)
+    const { code, stderr } = await run(...words)
+    expect(code).not.toBe(0)
+    expect(stderr).toContain('a link leads out of')
+    expect(() => readFileSync(join(outside, 'settings.json'))).toThrow('ENOENT')
+  },
+)
 
 it.each([
   ['.skillrail', '.skillrail', ''],
   ['.opencode', '.opencode', ''],
   ['.skillrail/tools.json', '.skillrail/tools.json', 'tools.json'],
-])('a link %s that leaves the project gets no tool cache', async (_, from, to) => {
+])('a link %s that leaves the project receives no tool cache', async (_, from, to) => {
   const { outside, write, link, run } = place()
   const program = new URL('../fixtures/programs/tool-lister.ts', import.meta.url).pathname
   const tools = JSON.stringify([{ name: 'list_notes', inputSchema: { type: 'object' } }])
@@ -92,7 +95,7 @@ it.each([
   expect(left).toEqual(to === '' ? [] : ['mine'])
 })
 
-it('a link to nothing outside makes no file there', async () => {
+it('a link to a missing file outside creates no file there', async () => {
   const { project, outside, link, run } = place()
   link('AGENTS.md', join(outside, 'new.md'))
   const { code } = await run('index', '--write', 'AGENTS.md')
@@ -101,7 +104,7 @@ it('a link to nothing outside makes no file there', async () => {
   expect(project).not.toBe(outside)
 })
 
-it('a link that stays inside, and a file elsewhere that the user names, are written', async () => {
+it('a link that stays inside, and an explicit file elsewhere, are written', async () => {
   const { project, outside, write, link, run } = place()
   write('project/AGENTS.md', 'Agents.\n')
   link('CLAUDE.md', 'AGENTS.md')

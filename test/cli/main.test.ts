@@ -36,7 +36,7 @@ it('prints the version of the package', async () => {
 })
 
 describe.each(commands.map(({ name }) => name))('skillrail %s --help', (name) => {
-  it('shows the usage and an example', async () => {
+  it('shows its usage and an example', async () => {
     const { code, stdout, stderr } = await skillrail(...name.split(' '), '--help')
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toContain(`Usage: skillrail ${name}`)
@@ -52,7 +52,7 @@ describe('wrong use ends with 2 and one sentence', () => {
     [['list', '--nonsense'], "unknown option '--nonsense'", 'skillrail list --help'],
     [['runs', 'lst'], 'unknown command runs lst', 'runs list'],
     [['-C', 'no-such-directory', 'list'], 'no such directory', ''],
-  ])('skillrail %j', async (args, message, hint) => {
+  ])('is reported for skillrail %j', async (args, message, hint) => {
     const { code, stdout, stderr } = await skillrail(...args)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toContain(message)
@@ -61,13 +61,13 @@ describe('wrong use ends with 2 and one sentence', () => {
   })
 })
 
-it('prints a failure as JSON when JSON was asked for', async () => {
+it('prints a failure as JSON with --json', async () => {
   const { code, stdout, stderr } = await skillrail('show', 'no-such-skill', '--json')
   expect({ code, stderr }).toEqual({ code: 3, stderr: '' })
   expect(JSON.parse(stdout)).toMatchObject({ error: { code: expect.stringMatching(/^[a-z-]+$/) } })
 })
 
-it('reports a broken configuration file with its line and goes on', async () => {
+it('reports a broken configuration file with its line and continues', async () => {
   mkdirSync(join(root, 'project/.skillrail'), { recursive: true })
   writeFileSync(join(root, 'project/.skillrail/config.json'), '{\n  "run": { "timeout": "x" }\n}')
   const { code, stderr } = await skillrail('list')
@@ -76,7 +76,7 @@ it('reports a broken configuration file with its line and goes on', async () => 
   expect(stderr).toContain('config.json:2:23: error: run.timeout must be a whole number')
 })
 
-it('works in the directory given by -C, before or after the command', async () => {
+it('works in the directory of -C, before or after the command', async () => {
   const away = { cwd: root, home: join(root, 'home') }
   const before = await runInProcess(['-C', 'project', 'list', '--json'], away)
   const after = await runInProcess(['list', '--json', '-C', 'project'], away)
@@ -87,15 +87,12 @@ it('works in the directory given by -C, before or after the command', async () =
 it.each([
   [[], false],
   [['--verbose'], true],
-])(
-  'with %j standard error has what Node and libraries remark about our code: %j',
-  async (more, said) => {
-    const remark = `setTimeout(() => process.emitWarning('a remark about our own code'), 0)`
-    const { stderr } = await runCli(['schema', ...more], {
-      cwd: join(root, 'project'),
-      home: join(root, 'home'),
-      env: { NODE_OPTIONS: `--import "data:text/javascript,${remark.replaceAll(' ', '%20')}"` },
-    })
-    expect(stderr.includes('a remark about our own code')).toBe(said)
-  },
-)
+])('prints warnings of Node and libraries on stderr with %j: %j', async (more, said) => {
+  const remark = `setTimeout(() => process.emitWarning('a remark about our own code'), 0)`
+  const { stderr } = await runCli(['schema', ...more], {
+    cwd: join(root, 'project'),
+    home: join(root, 'home'),
+    env: { NODE_OPTIONS: `--import "data:text/javascript,${remark.replaceAll(' ', '%20')}"` },
+  })
+  expect(stderr.includes('a remark about our own code')).toBe(said)
+})

@@ -13,7 +13,7 @@ it.each([
   ['7', 7],
   ['007', 7],
   ['65535', 65_535],
-])('a whole number is written in digits: %s', (text, number) => {
+])('accepts a whole number in digits: %s', (text, number) => {
   expect(wholeNumber('--port', text, { least: 0, most: 65_535 })).toBe(number)
 })
 
@@ -32,13 +32,13 @@ it.each([
   '٣',
   '65536',
   huge,
-])('nothing else is one: %j', (text) => {
+])('refuses another form of a whole number: %j', (text) => {
   expect(() => wholeNumber('--port', text, { least: 0, most: 65_535 })).toThrow(
     /^--port is .{1,40}; expected a whole number from 0 to 65535$/,
   )
 })
 
-it('an option that was not given has no number, and an empty one is said to be empty', () => {
+it('has no number for a missing option, and reports an empty one', () => {
   expect(() => wholeNumber('--keep', '', { least: 1, most: 9 })).toThrow('--keep is empty;')
   expect(() => wholeNumber('--keep', '0', { least: 1, most: 9 })).toThrow('from 1 to 9')
 })
@@ -51,11 +51,11 @@ it.each([
   ['0.0005', 1],
   ['0.0000001', 1],
   ['2147483', 2_147_483_000],
-])('seconds may have decimals: %s', (text, number) => {
+])('accepts seconds with decimals: %s', (text, number) => {
   expect(milliseconds('--timeout', text)).toBe(number)
 })
 
-it.each(['1.001', '0.005'])('a run takes whatever is a time: %s', async (time) => {
+it.each(['1.001', '0.005'])('accepts a time for a run: %s', async (time) => {
   const home = mkdtempSync(join(tmpdir(), 'option-number-'))
   const skill = join(home, '.agents/skills/wait')
   mkdirSync(join(skill, 'scripts'), { recursive: true })
@@ -68,7 +68,7 @@ it.each(['1.001', '0.005'])('a run takes whatever is a time: %s', async (time) =
 })
 
 it.each(['0', '0.0', '-1', '1e3', '.5', '5.', '0x10', '', ' ', 'soon', '2147484', huge])(
-  'nothing else is a time: %j',
+  'refuses another form of a time: %j',
   (text) => {
     expect(() => milliseconds('--timeout', text)).toThrow(
       /^--timeout is .{1,40}; expected a number of seconds above 0, at most 2147483,$/,
@@ -89,7 +89,7 @@ it.each([
   [['inject', 'x', '--budget'], 'a whole number from 0 to'],
   [['match', 'x', '--budget'], 'a whole number from 0 to'],
   [['prompt', '--budget'], 'a whole number from 0 to'],
-])('%j takes no 1e3', async (args, wanted) => {
+])('refuses 1e3 in %j', async (args, wanted) => {
   const home = mkdtempSync(join(tmpdir(), 'option-number-'))
   const { code, stdout, stderr } = await runInProcess([...args, '1e3'], { cwd: home, home })
   expect(stderr).toContain(`${args.at(-1)} is 1e3; expected ${wanted}`)

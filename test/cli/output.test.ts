@@ -24,7 +24,7 @@ function sink(isTerminal: boolean): Sink & { text: string } {
   }
 }
 
-it('styles on a terminal only, and not where colours are unwanted', () => {
+it('styles text on a terminal unless NO_COLOR is set, and elsewhere only with FORCE_COLOR', () => {
   expect(open(true).output.style('red', 'x')).toBe('\u001b[31mx\u001b[39m')
   expect(open(false).output.style('red', 'x')).toBe('x')
   expect(open(true, { env: { NO_COLOR: '1' } }).output.style('red', 'x')).toBe('x')
@@ -32,7 +32,7 @@ it('styles on a terminal only, and not where colours are unwanted', () => {
   expect(open(false, { env: { FORCE_COLOR: '1' } }).output.style('red', 'x')).toContain('\u001b')
 })
 
-it('keeps the styles of a remark on a terminal and drops them elsewhere', () => {
+it('keeps the styles of a note on a terminal and drops them elsewhere', () => {
   const terminal = open(true)
   terminal.output.styled(terminal.output.style('red', 'x'))
   expect(terminal.stderr()).toBe('\u001b[31mx\u001b[39m\n')
@@ -41,13 +41,13 @@ it('keeps the styles of a remark on a terminal and drops them elsewhere', () => 
   expect(file.stderr()).toBe('x\n')
 })
 
-it('makes escapes in a plain remark visible', () => {
+it('makes escapes in a plain note visible', () => {
   const { output, stderr } = open(true)
   output.note('\u001b[2Jgone')
   expect(stderr()).toBe('\\x1b[2Jgone\n')
 })
 
-it('is silent with --quiet but for the answer and errors', () => {
+it('prints only the result and errors with --quiet', () => {
   const { output, stdout, stderr } = open(true, { quiet: true })
   output.note('a')
   output.styled('b')
@@ -69,7 +69,7 @@ it('rewrites one live line on a terminal and writes none elsewhere', () => {
   expect(file.stderr()).toBe('')
 })
 
-it('aligns columns by what is visible', () => {
+it('aligns columns by their visible width', () => {
   const { output } = open(true)
   const text = output.table([
     ['name', 'état'],
@@ -78,16 +78,13 @@ it('aligns columns by what is visible', () => {
   expect(text).toBe('name  état\n\u001b[1mx\u001b[22m     long\n')
 })
 
-it.each([{ CI: 'true' }, { CI: '1' }])(
-  'rewrites no line in CI, on a terminal either: %j',
-  (env) => {
-    const { output, stderr } = open(true, { env })
-    output.live('now')
-    expect([output.isLive, stderr()]).toEqual([false, ''])
-  },
-)
+it.each([{ CI: 'true' }, { CI: '1' }])('rewrites no line in CI, even on a terminal: %j', (env) => {
+  const { output, stderr } = open(true, { env })
+  output.live('now')
+  expect([output.isLive, stderr()]).toEqual([false, ''])
+})
 
-it('has live lines where CI says no', () => {
+it('rewrites lines on a terminal if CI is false', () => {
   expect(open(true, { env: { CI: 'false' } }).output.isLive).toBe(true)
 })
 
@@ -97,7 +94,7 @@ it('cuts a live line to the columns of the terminal', () => {
   expect(stderr()).toBe('\r\u001b[2K検証検証…')
 })
 
-it('keeps the styles of a remark where colours are forced', () => {
+it('keeps the styles of a note with FORCE_COLOR', () => {
   const { output, stderr } = open(false, { env: { FORCE_COLOR: '1' } })
   output.styled(output.style('red', 'x'))
   expect(stderr()).toBe('\u001b[31mx\u001b[39m\n')
@@ -110,4 +107,26 @@ it('aligns columns of wide characters', () => {
     ['name', 'y'],
   ])
   expect(text).toBe('名前  x\nname  y\n')
+})
+
+it('writes nothing to the terminal while a question is open, and everything in order afterwards', () => {
+  const { output, stdout, stderr } = open(true)
+  output.openQuestion()
+  output.note('a note')
+  output.live('a line that is redrawn')
+  output.styled('a styled line')
+  output.raw('a result\n')
+  output.diagnostics([{ code: 'x', severity: 'warning', message: 'a warning', path: 'p' }])
+  expect({ stdout: stdout(), stderr: stderr() }).toEqual({ stdout: '', stderr: '' })
+  output.closeQuestion()
+  expect(stdout()).toBe('a result\n')
+  expect(stderr()).toMatch(/^a note\na styled line\n.*a warning/)
+  expect(stderr()).not.toContain('redrawn')
+})
+
+it('does not delay output to a file while a question is open', () => {
+  const { output, stdout } = open(false)
+  output.openQuestion()
+  output.raw('a result\n')
+  expect(stdout()).toBe('a result\n')
 })

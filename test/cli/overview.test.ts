@@ -33,7 +33,7 @@ function skillrail(...args: string[]): Promise<CliResult> {
 }
 
 describe('skillrail without arguments', () => {
-  it('offers two next steps where there are no skills', async () => {
+  it('suggests two next steps if there are no skills', async () => {
     const { code, stdout } = await skillrail()
     expect(code).toBe(0)
     expect(stdout).toMatch(
@@ -88,7 +88,7 @@ describe('skillrail without arguments', () => {
   })
 })
 
-it('list flags the skills that validate calls invalid', async () => {
+it('list marks the skills that validate calls invalid', async () => {
   skill('good')
   skill('no-file', 'triggers:\n  - match: ^/x\n    inject: gone.md\n')
   const { stdout, stderr } = await skillrail('list')
@@ -96,7 +96,7 @@ it('list flags the skills that validate calls invalid', async () => {
   expect(stderr).toContain('1 invalid (skillrail validate)')
 })
 
-it('validate --fix says when nothing can be fixed automatically', async () => {
+it('validate --fix reports that nothing can be fixed automatically', async () => {
   skill('good')
   expect((await skillrail('validate', '--fix')).stdout).toContain(
     'Nothing can be fixed automatically.',

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { type ServerProject, serverProject } from '../fixtures/server-project.ts'
 import { type CliResult, runInProcess } from '../run-in-process.ts'
+import { definitionFile, prerequisite } from '../workflow/definition-file.ts'
 
 let project: ServerProject
 
@@ -19,8 +20,13 @@ function rewrite(path: string, change: (value: Record<string, object>) => void):
   writeFileSync(path, JSON.stringify(value, undefined, 2))
 }
 
-const look = ['--step', 'get_status: look first', '--description', 'Look']
-const own = ['workflow', 'add', 'own', '--tool', 'deploy', ...look]
+const prerequisites = [prerequisite('get_status')]
+const own = [
+  'workflow',
+  'add',
+  'own',
+  definitionFile({ triggers: { tools: ['deploy'] }, prerequisites }),
+]
 const call = ['tools', 'call', 'things__deploy']
 
 const tools = { deploy: {}, get_status: {} }
@@ -41,34 +47,37 @@ describe.each(['in a trusted project', 'in one that nobody trusted'])('%s', (pla
     await cli('tools', 'refresh')
   })
 
-  it('a workflow that the user adds with --yes runs at once', async () => {
+  it('accepts a workflow that the user adds with --yes', async () => {
     expect((await cli(...own, '--yes')).stderr).not.toContain('skillrail trust')
     expect(await cli(...call)).toMatchObject({ code: 0 })
     expect(project.calls()).toHaveLength(2)
     expect((await cli('workflow', 'list')).stderr).not.toContain('refused')
   })
 
-  it('one that is added without it, where nobody is at a terminal, is to be accepted', async () => {
+  it('leaves a workflow unaccepted without --yes and without a terminal', async () => {
     expect((await cli(...own)).stderr).toContain('skillrail trust')
     expect(await cli(...call)).toMatchObject({ code: 4 })
   })
 
-  it('the changes of the user count, one after the other', async () => {
+  it("accepts the user's changes one after the other", async () => {
     await cli(...own, '--yes')
-    await cli('workflow', 'edit', 'own', '--mode', 'warn', '--yes')
+    const { root: cwd, home } = project
+    const env = { EDITOR: 'sed -i s/enforce/warn/' }
+    await runInProcess(['workflow', 'edit', 'own', '--yes'], { cwd, home, env })
     expect(await cli(...call)).toMatchObject({ code: 0 })
     await cli('workflow', 'disable', 'own', '--yes')
     await cli('workflow', 'remove', 'own', '--yes')
     expect(await cli(...call)).toMatchObject({ code: 0 })
   })
 
-  it('what somebody else wrote into the file is not accepted with them', async () => {
+  it('does not accept what somebody else wrote into the file', async () => {
     await cli(...own, '--yes')
     rewrite(workflows(), (value) => {
       value['foreign'] = { ...value['own'], triggers: { tools: ['get_status'] } }
       value['own'] = { ...value['own'], mode: 'suggest' }
     })
-    await cli('workflow', 'add', 'more', '--tool', 'other', ...look, '--yes')
+    const more = definitionFile({ triggers: { tools: ['other'] }, prerequisites })
+    await cli('workflow', 'add', 'more', more, '--yes')
     const { code, stderr } = await cli(...call)
     expect(code).toBe(4)
     expect(stderr).toContain("Workflow 'own' must run first")
@@ -76,7 +85,7 @@ describe.each(['in a trusted project', 'in one that nobody trusted'])('%s', (pla
     expect(shown.stdout).toContain('workflows.json')
   })
 
-  it('nothing else of the project is trusted by them', async () => {
+  it('trusts nothing else in the project', async () => {
     project.configure({ others: project.scripted('others', tools) })
     await cli(...own, '--yes')
     const { code, stderr } = await cli('tools', 'call', 'others__deploy')
@@ -93,7 +102,8 @@ describe('a workflow for a category', () => {
       value['categories'] = { shipping: all }
       value['uncategorized'] = [{ id: 'things__get_status' }]
     })
-    await cli('workflow', 'add', 'own', '--category', 'shipping', ...look)
+    const shipping = definitionFile({ triggers: { category: 'shipping' }, prerequisites })
+    await cli('workflow', 'add', 'own', shipping)
     await cli('trust', '--yes')
   })
 
@@ -103,7 +113,7 @@ describe('a workflow for a category', () => {
       (value: object) => JSON.stringify(value).replace('shipping', 'x'),
     ],
     ['is in none', (value: object) => JSON.stringify({ ...value, categories: {} })],
-  ])('stays before its tool when the tool %s, and it is said', async (_how, change) => {
+  ])('still applies to its tool if the tool %s, and reports that', async (_how, change) => {
     expect(await cli(...call)).toMatchObject({ code: 0 })
     const before = project.calls().length
     writeFileSync(cache(), change(JSON.parse(readFileSync(cache(), 'utf8'))))
@@ -118,7 +128,7 @@ describe('a workflow for a category', () => {
     expect(project.calls()).toHaveLength(before + 1)
   })
 
-  it('stays too when another cache takes the place of the accepted one', async () => {
+  it('still applies if another cache replaces the accepted one', async () => {
     mkdirSync(join(project.root, '.opencode'))
     const other = readFileSync(cache(), 'utf8').replace('shipping', 'x')
     writeFileSync(join(project.root, '.opencode', 'agent-skill-tools.json'), other)
@@ -127,14 +137,14 @@ describe('a workflow for a category', () => {
     expect(await cli(...call)).toMatchObject({ code: 0 })
   })
 
-  it('stays when the user refreshes a cache that came to another place', async () => {
+  it('still applies after the user refreshes a cache in another place', async () => {
     writeFileSync(cache(), readFileSync(cache(), 'utf8').replace('shipping', 'x'))
     mkdirSync(join(project.root, '.opencode'))
     await cli('tools', 'refresh')
     expect(await cli(...call)).toMatchObject({ code: 4 })
   })
 
-  it('needs no question after a refresh, which keeps what was moved for the user', async () => {
+  it("needs no question after a refresh, which keeps the user's categories", async () => {
     await cli('tools', 'refresh')
     expect(await cli(...call)).toMatchObject({ code: 0 })
     writeFileSync(cache(), readFileSync(cache(), 'utf8').replace('shipping', 'x'))

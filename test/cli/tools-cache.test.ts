@@ -49,8 +49,8 @@ beforeAll(async () => {
   )
 })
 
-describe('the commands about known tools', () => {
-  it('refresh asks the servers, reports in the format’s words and keeps going past a failure', async () => {
+describe('the commands about cached tools', () => {
+  it('ask the servers in refresh, report in the format’s words and continue after a failure', async () => {
     const dry = await skillrail('tools', 'refresh', '--dry-run')
     expect(dry.stdout).toContain('nothing written')
     const { code, stdout } = await skillrail('tools', 'refresh')
@@ -73,7 +73,7 @@ describe('the commands about known tools', () => {
     expect(code).toBe(0)
   }, 60_000)
 
-  it('list, show and search read the cache and start nothing', async () => {
+  it('read the cache in list, show and search, and start nothing', async () => {
     writeFileSync(join(project, '.skillrail', 'workflows.json'), workflows)
     const listed = await skillrail('tools', 'list', '--category', 'version-control')
     expect(listed.stdout).toContain(
@@ -89,7 +89,7 @@ describe('the commands about known tools', () => {
     expect(found.code).toBe(0)
   }, 60_000)
 
-  it('answer --json with one document each', async () => {
+  it('print one document each with --json', async () => {
     const [listed, shown, found, refreshed] = await Promise.all([
       skillrail('tools', 'list', '--json'),
       skillrail('tools', 'show', 'github__list_issues', '--json'),
@@ -109,7 +109,7 @@ describe('the commands about known tools', () => {
     expect(JSON.parse(refreshed.stdout)).toMatchObject({ dryRun: true, tools: 2 })
   }, 60_000)
 
-  it('an unknown tool is looked for on the servers, then answered with suggestions', async () => {
+  it('search the servers for an unknown tool, then suggest names', async () => {
     const { code, stderr } = await skillrail('tools', 'show', 'github__list_isues')
     expect(stderr).toContain('Error: Tool not found: github__list_isues')
     expect(stderr).toContain('Suggestions: github__list_issues')
@@ -121,14 +121,14 @@ describe('the commands about known tools', () => {
     ['Github__List-Issues', 'github__list_issues'],
     ['list-issues', 'github__list_issues'],
     ['github/create_issue', 'github__create_issue'],
-  ])('%s shows %s, and says that it is spelt otherwise', async (name, id) => {
+  ])('find a tool in another spelling: %s shows %s', async (name, id) => {
     const { code, stdout, stderr } = await skillrail('tools', 'show', name)
     expect(stdout.split('\n')[0]).toBe(id)
     expect(stderr).toContain(`There is no tool ${name}; ${id} was taken`)
     expect(code).toBe(0)
   })
 
-  it('a corrupt cache is not overwritten by looking, and moved aside by a refresh', async () => {
+  it('keep a corrupt cache while they read, and move it aside in a refresh', async () => {
     const path = join(project, '.skillrail', 'tools.json')
     writeFileSync(path, '{ oops')
     const listed = await skillrail('tools', 'list')
@@ -142,7 +142,7 @@ describe('the commands about known tools', () => {
     expect(stdout).toMatch(/^The old cache was corrupt and is kept at .*tools\.json\.corrupt-/)
   }, 60_000)
 
-  it('a configuration that cannot be read changes nothing, and is named with its line', async () => {
+  it('change nothing if a configuration cannot be read, and name its line', async () => {
     const path = join(project, '.mcp.json')
     const [before, cache] = [path, join(project, '.skillrail', 'tools.json')].map((file) =>
       readFileSync(file, 'utf8'),
@@ -159,14 +159,14 @@ describe('the commands about known tools', () => {
     [['refresh', '--server', 'gihtub'], 'Did you mean github? Configured: github, failing.'],
     [['list', '--server', 'gihtub'], 'Did you mean github? Configured: failing, github.'],
     [['list', '--category', 'gihtub'], 'Did you mean github? There are: github.'],
-  ])('tools %j names what there is', async (words, hint) => {
+  ])('list the available names for tools %j', async (words, hint) => {
     const { code, stdout, stderr } = await skillrail('tools', ...words)
     expect(stderr).toContain(hint)
     expect(stdout).toBe('')
     expect(code).toBe(3)
   })
 
-  it('what a failing server said is one line in a list, and whole where servers are shown', async () => {
+  it('print one line about a failing server in a list, and the whole message for servers', async () => {
     const listed = await skillrail('tools', 'list')
     const shown = await skillrail('tools', 'servers')
     expect(listed.stderr).toMatch(/^failing is configured and failing: .* Error: no key$/m)
@@ -176,7 +176,7 @@ describe('the commands about known tools', () => {
     expect(shown.code).toBe(0)
   })
 
-  it('a workspace that is not trusted starts no server', async () => {
+  it('start no server in an untrusted workspace', async () => {
     const { code, stdout, stderr } = await runInProcess(['tools', 'refresh', '--dry-run'], {
       cwd: project,
       home: realpathSync(mkdtempSync(join(tmpdir(), 'skillrail-tools-home-'))),
@@ -187,7 +187,7 @@ describe('the commands about known tools', () => {
     expect(code).toBe(4)
   })
 
-  it('a refresh in which no server answers is not a refresh', async () => {
+  it('do not record a refresh in which no server answers', async () => {
     const { code, stdout } = await skillrail('tools', 'refresh', '--server', 'failing')
     expect(stdout).toMatch(/^Nothing was refreshed, because no server answered\.\n/)
     expect(stdout).not.toContain('Index')

@@ -35,7 +35,7 @@ function configure(mine: object, shared?: object): void {
 }
 
 describe('tools import', () => {
-  it('shows what was found where and what wins, and no secret', async () => {
+  it('shows the source of each server and which one takes precedence, without secrets', async () => {
     const secret = 'S3cretValue123'
     configure(
       {
@@ -67,7 +67,7 @@ describe('tools import', () => {
     expect(shown.stdout + json.stdout).not.toContain(secret)
   })
 
-  it('is an answer that is bad where a file is broken, and still shows the others', async () => {
+  it('fails for a broken file, and still shows the other servers', async () => {
     configure({ a: { command: 'x' } })
     writeFileSync(join(project, '.mcp.json'), '{\n "mcpServers": [')
     const { code, stdout, stderr } = await cli('tools', 'import')
@@ -78,7 +78,7 @@ describe('tools import', () => {
 })
 
 describe.skipIf(process.platform === 'win32')('tools servers', () => {
-  it('starts each server, says what failed, and leaves nothing running', async () => {
+  it('starts each server, reports failures, and leaves nothing running', async () => {
     configure({ good: server(), bad: server('ends-at-start') }, { strange: server() })
     const { code, stdout, stderr } = await cli('tools', 'servers', '--start', '--json')
     expect(code).toBe(1)
@@ -96,7 +96,7 @@ describe.skipIf(process.platform === 'win32')('tools servers', () => {
     expect(processesWith(marker)).toEqual([])
   })
 
-  it('starts none where it is not told to', async () => {
+  it('starts no server without --start', async () => {
     configure({ good: server() })
     expect((await cli('tools', 'servers')).stdout).toMatch(/^good +usable/m)
   })

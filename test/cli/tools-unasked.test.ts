@@ -41,15 +41,14 @@ const needy: string[][] = [
   ['route', 'list the notes'],
   ['search', 'notes'],
   ['show', 'list_notes'],
-  ['learn', 'add', 'what is on my desk', 'list_notes'],
   ['refresh'],
   ['refresh', '--dry-run'],
   ['servers', '--start'],
   ['serve', '--detach'],
 ]
 
-describe('in a project that nobody trusts', () => {
-  it.each(needy)('tools %s %s is refused, with the command that allows it', async (...words) => {
+describe('an untrusted project', () => {
+  it.each(needy)('refuses tools %s %s, with the command that allows it', async (...words) => {
     writeFileSync(join(project, '.mcp.json'), configuration('notes'))
     const { code, stdout, stderr } = await skillrail('tools', ...words)
     expect(stderr).toContain('Not started: notes, because the workspace was never trusted')
@@ -67,7 +66,7 @@ describe('in a project that nobody trusts', () => {
     ['search', 'zzz'],
     ['show', 'list_notes'],
     ['batch', steps],
-  ])('tools %s %s is refused where it finds nothing at other servers', async (...words) => {
+  ])('refuses tools %s %s if other servers have no such tool', async (...words) => {
     writeFileSync(join(project, '.mcp.json'), configuration('notes'))
     writeFileSync(join(home, '.cursor', 'mcp.json'), configuration('pages'))
     const { code, stderr } = await skillrail('tools', ...words)
@@ -75,7 +74,7 @@ describe('in a project that nobody trusts', () => {
     expect(code).toBe(4)
   })
 
-  it('other servers are asked, and used', async () => {
+  it('uses servers from outside the project', async () => {
     writeFileSync(join(project, '.mcp.json'), configuration('notes'))
     writeFileSync(join(home, '.cursor', 'mcp.json'), configuration('pages'))
     const called = await skillrail('tools', 'call', 'list_pages')
@@ -88,7 +87,7 @@ describe('in a project that nobody trusts', () => {
     expect(listed.stderr).not.toContain('failing')
   })
 
-  it('tools list shows what is known, and why it is not more', async () => {
+  it('lists the cached tools, and names the server that was not started', async () => {
     writeFileSync(join(project, '.mcp.json'), configuration('notes'))
     const { code, stderr } = await skillrail('tools', 'list')
     expect(stderr).toContain('Not started: notes')
@@ -96,14 +95,14 @@ describe('in a project that nobody trusts', () => {
     expect(code).toBe(0)
   })
 
-  it('--json has the reason as the error', async () => {
+  it('has the reason as the error with --json', async () => {
     writeFileSync(join(project, '.mcp.json'), configuration('notes'))
     const { code, stdout } = await skillrail('tools', 'call', 'list_notes', '--json')
     expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'servers-not-trusted' } })
     expect(code).toBe(4)
   })
 
-  it('a file that changed since it was trusted is named', async () => {
+  it('names a file that changed since it was trusted', async () => {
     const path = join(project, '.mcp.json')
     writeFileSync(path, configuration('notes'))
     await skillrail('trust', '--yes')
@@ -115,7 +114,7 @@ describe('in a project that nobody trusts', () => {
     expect(code).toBe(4)
   })
 
-  it('a server whose own program changed since it was trusted is not started', async () => {
+  it('does not start a server whose program changed since it was trusted', async () => {
     const program = join(project, 'server.mjs')
     const { mcpServers } = JSON.parse(configuration('notes'))
     const entry = { ...mcpServers.notes, args: ['./server.mjs'] }
@@ -135,8 +134,8 @@ describe('in a project that nobody trusts', () => {
   })
 })
 
-describe('where no server is configured', () => {
-  it.each(needy)('tools %s %s says so, and where one can be', async (...words) => {
+describe('a project without a configured server', () => {
+  it.each(needy)('answers tools %s %s with the files that can configure one', async (...words) => {
     const { code, stdout, stderr } = await skillrail('tools', ...words)
     expect(stderr).toContain('No MCP server is configured for this project')
     expect(stderr).toContain('.mcp.json')
@@ -146,13 +145,13 @@ describe('where no server is configured', () => {
     expect(existsSync(join(project, '.skillrail'))).toBe(false)
   })
 
-  it('tools list says so and is done', async () => {
+  it('answers tools list with exit code 0', async () => {
     const { code, stderr } = await skillrail('tools', 'list')
     expect(stderr).toContain('No MCP server is configured for this project')
     expect(code).toBe(0)
   })
 
-  it('one that is disabled is named', async () => {
+  it('names a disabled server', async () => {
     const entry = { command: 'x', disabled: true }
     const path = join(project, '.cursor', 'mcp.json')
     mkdirSync(join(project, '.cursor'))
@@ -161,7 +160,7 @@ describe('where no server is configured', () => {
     expect(stderr).toContain('Every MCP server of this project is disabled: off')
   })
 
-  it('a file that cannot be read is named', async () => {
+  it('names a file that cannot be read', async () => {
     const path = join(project, '.mcp.json')
     writeFileSync(path, '{"mcpServers": {,}')
     const { code, stderr } = await skillrail('tools', 'call', 'list_notes')

@@ -50,7 +50,7 @@ describe('skillrail inject', () => {
     expect(two.stdout).toBe(one.stdout)
   })
 
-  it('takes the prompt from stdin, whatever it begins with', async () => {
+  it('reads the prompt from stdin, whatever it begins with', async () => {
     writeSkill('  - match: "-n"\n    inject: references/program-flow.md\n')
     const { stdout } = await skillrail(['inject', '--skill', skill], '-n\n')
     expect(stdout).toContain('PROGRAM')
@@ -74,7 +74,7 @@ describe('skillrail inject', () => {
     )
   })
 
-  it('leaves out what is over the budget and refuses a budget that is not a number', async () => {
+  it('leaves out references over the budget and refuses a budget that is not a number', async () => {
     const args = ['inject', '--skill', skill, '--json', '--budget']
     const { stdout } = await skillrail([...args, '1', '--', '/saw program'])
     expect(JSON.parse(stdout)).toMatchObject({
@@ -86,7 +86,7 @@ describe('skillrail inject', () => {
 })
 
 describe('skillrail match', () => {
-  it('is what validate checks, too', async () => {
+  it('agrees with validate', async () => {
     const text = readFileSync(join(skill, 'SKILL.md'), 'utf8')
     writeFileSync(join(skill, 'SKILL.md'), text.replace('program-flow.md', 'nope.md'))
     const { stdout, code } = await skillrail(['validate', skill])
@@ -95,7 +95,7 @@ describe('skillrail match', () => {
     expect(code).toBe(1)
   })
 
-  it('says why nothing is near, and which skill is not installed', async () => {
+  it('says why no skill is near, and which skill is not installed', async () => {
     const { stdout, stderr } = await skillrail(['match', '--explain', '/nosuch x'])
     expect(stdout).toContain('the prompt does not contain `/saw program`')
     expect(stderr).toContain('No skill nosuch is installed here.')
@@ -108,7 +108,7 @@ describe('skillrail match', () => {
     expect((await ask('claude')).stdout).toBe('')
   })
 
-  it('has the fixed JSON shape', async () => {
+  it('prints JSON of a fixed shape', async () => {
     const { stdout } = await skillrail(['match', '--trust-workspace', '--json', '/saw program x'])
     expect(JSON.parse(stdout)).toEqual({
       prompt: '/saw program x',
@@ -137,7 +137,7 @@ describe('skillrail match', () => {
     })
   })
 
-  it('explains what fired and why a near miss did not', async () => {
+  it('explains which trigger fired and why a near miss did not', async () => {
     const fired = await skillrail(['match', '--explain', '--trust-workspace', '/saw program x'])
     expect(fired.stdout).toContain(
       'fired   ^/saw program -> references/program-flow.md (line 6): on `/saw program` in line 1 of the prompt; 2 tokens',
@@ -159,7 +159,7 @@ describe('skillrail match', () => {
 })
 
 describe('skillrail triggers check', () => {
-  it('prints what validate-triggers prints and ends with 0', async () => {
+  it('prints the output of validate-triggers and ends with 0', async () => {
     const { code, stdout } = await skillrail(['triggers', 'check', 'saw'])
     expect({ code, stdout }).toEqual({
       code: 0,
@@ -180,7 +180,7 @@ describe('skillrail triggers check', () => {
     )
   })
 
-  it('counts every trigger, and fails one that cannot inject with the reason', async () => {
+  it('counts every trigger, and reports why one cannot inject', async () => {
     writeSkill(
       '  - match: ^/bad2\n    inject: gone.md\n' +
         '  - match: ^/out\n    inject: ../out.md\n' +
@@ -253,7 +253,7 @@ describe('skillrail triggers check', () => {
 })
 
 describe('skillrail triggers list', () => {
-  it('shows every trigger, and what each tier costs', async () => {
+  it('shows every trigger, and the tokens of each tier', async () => {
     expect((await skillrail(['triggers', 'list'])).stdout).toMatch(
       /saw +\^\/saw program +references\/program-flow\.md +2/,
     )
@@ -266,14 +266,14 @@ describe('skillrail triggers list', () => {
 })
 
 describe('skillrail triggers export', () => {
-  it('writes script and table, changes nothing the second time, and takes both out again', async () => {
+  it('writes script and table, changes nothing the second time, and removes both', async () => {
     const before = readFileSync(join(skill, 'SKILL.md'), 'utf8')
     expect((await skillrail(['triggers', 'export', 'saw', '--dry-run'])).stdout).toContain(
       '+#!/bin/sh',
     )
     expect(existsSync(join(skill, 'scripts'))).toBe(false)
     const first = await skillrail(['triggers', 'export', 'saw', '--json'])
-    expect(JSON.parse(first.stdout).changed).toHaveLength(2)
+    expect(JSON.parse(first.stdout).changed).toHaveLength(3)
     expect(statSync(join(skill, 'scripts/inject-context')).mode & 0o111).toBe(0o111)
     const second = await skillrail(['triggers', 'export', 'saw', '--json'])
     expect(JSON.parse(second.stdout).changed).toEqual([])
@@ -304,7 +304,7 @@ describe('skillrail index', () => {
     expect(stderr).toMatch(/1 skill, \d+ tokens/)
   })
 
-  it('writes between markers, keeps the rest, and --check sees what is out of date', async () => {
+  it('writes between markers, keeps the rest, and --check reports an outdated file', async () => {
     const file = join(root, 'project/CLAUDE.md')
     writeFileSync(file, '# Mine\n')
     expect((await skillrail(['index', '--check'])).code).toBe(1)
@@ -330,7 +330,7 @@ describe('skillrail index', () => {
 })
 
 it.each(['run: scripts/run.sh\n', 'metadata:\n  chain: "a b"\n', ''])(
-  'reports triggers in the form of a map in a skill with %j',
+  'reports triggers in map form in a skill with %j',
   async (more) => {
     writeSkill(
       '  match: ^/saw\n  inject: references/program-flow.md\n',
@@ -344,7 +344,7 @@ it.each(['run: scripts/run.sh\n', 'metadata:\n  chain: "a b"\n', ''])(
   },
 )
 
-it('reports no diagnostic about another field, whatever words it has', async () => {
+it('reports no diagnostic about another field, whatever its text is', async () => {
   writeSkill(
     '  - match: "^/saw program"\n    inject: references/program-flow.md\n',
     'description: Plans work. Use when a task splits.\ndisable-model-invocation: "trigger maybe"\nrun: ../trigger.sh\n',

@@ -7,7 +7,7 @@ import { lockedProject } from './_locked-project.ts'
 
 const secret = `export TOKEN=${['ghp', 'a1B2'.repeat(9)].join('_')}\n`
 
-it('shows no diff where the text of before seemed to hold a secret', async () => {
+it('shows no diff if the old text seemed to contain a secret', async () => {
   const { cli, write, skill, directory } = lockedProject()
   write(`${skill}/scripts/key.sh`, secret)
   await cli('trust', '--lock', '--yes')
@@ -22,7 +22,7 @@ it('shows no diff where the text of before seemed to hold a secret', async () =>
   expect((await cli('trust', '--dry-run')).stdout).toContain(accepted)
 })
 
-it('says what a changed link leads to, and what cannot be read', async () => {
+it('shows the target of a changed link, and the reason for an unreadable file', async () => {
   const { cli, directory, skill } = lockedProject()
   await cli('trust', '--yes')
   symlinkSync('../other', join(directory, 'way'))
@@ -33,7 +33,7 @@ it('says what a changed link leads to, and what cannot be read', async () => {
 })
 
 it.skipIf(process.platform === 'win32')(
-  'shows a file that became executable, beside what changed in it',
+  'shows that a file became executable, beside its diff',
   async () => {
     const { cli, json, write, skill, directory } = lockedProject()
     write(`${skill}/data.csv`, 'a,b\n')
@@ -53,7 +53,7 @@ it.skipIf(process.platform === 'win32')(
 )
 
 it.skipIf(process.platform === 'win32')(
-  'a lock of version 1 holds, and is written anew once somebody agrees',
+  'accepts a lock of version 1, and rewrites it after a confirmation',
   async () => {
     const { cli, write, skill, directory, workspace } = lockedProject()
     const files = Object.fromEntries(
@@ -75,7 +75,7 @@ it.skipIf(process.platform === 'win32')(
   },
 )
 
-it('trusts nothing where a skill cannot be locked, and says which file is why', async () => {
+it('trusts nothing if a skill cannot be locked, and names the file', async () => {
   const { cli, directory, skill } = lockedProject()
   symlinkSync('/', join(directory, 'disk'))
   const preview = await cli('trust', '--lock', '--dry-run')
@@ -88,7 +88,7 @@ it('trusts nothing where a skill cannot be locked, and says which file is why', 
   expect((await cli('trust', '--list')).stdout).toBe('No workspace is trusted.\n')
 })
 
-it('a file in the place of .skillrail is a problem, and no project without a lock', async () => {
+it('reports a file in the place of .skillrail, instead of a missing lock', async () => {
   const { cli, json, write } = lockedProject()
   await cli('trust', '--yes')
   write('.skillrail', '')
@@ -103,7 +103,7 @@ it('a file in the place of .skillrail is a problem, and no project without a loc
   expect(await json('trust', '--unlock')).toMatchObject({ removed: false })
 })
 
-it('says which lock holds a repository inside a project that has one', async () => {
+it('names the lock that applies to a repository inside a locked project', async () => {
   const { cli, json, write, workspace } = lockedProject()
   await cli('trust', '--lock', '--yes')
   write('inner/.git/HEAD', '')

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { lockedProject } from './_locked-project.ts'
 import { runInProcess } from '../run-in-process.ts'
 
-it('the hook gives no text of a skill that drifted, where the project gives it by path too', async () => {
+it('the hook injects no text of a skill that drifted, even if the project configures its path', async () => {
   const { cli, home, workspace, write } = lockedProject()
   const head = 'name: given\ndescription: Given. Use when asked to.'
   const triggers = 'triggers:\n  - match: ship it\n    inject: guide.md'

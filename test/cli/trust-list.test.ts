@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { lockedProject } from './_locked-project.ts'
 
-it('list shows a skill that differs from the lock as activate would have it', async () => {
+it('list shows a skill that differs from the lock with the level that activate uses', async () => {
   const { cli, json, directory, write } = lockedProject()
   write('.claude/skills/same/SKILL.md', '---\nname: same\ndescription: The same.\n---\n')
   await cli('trust', '--lock', '--yes')
@@ -46,7 +46,7 @@ it('list shows every skill as untrusted while the lock cannot be read, also one 
   })
 })
 
-it('list shows what changed since it was accepted too, where a lock makes it read the skills', async () => {
+it('list also shows changes since the acceptance in a project with a lock', async () => {
   const { cli, json, directory } = lockedProject()
   await cli('trust', '--lock', '--yes')
   appendFileSync(join(directory, 'scripts/run.sh'), 'echo more\n')

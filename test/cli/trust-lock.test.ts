@@ -53,7 +53,7 @@ it('locks nothing in a workspace that is not trusted, unless the same command tr
   expect(await json('--dry-run')).toMatchObject({ state: 'trusted', lock: { state: 'locked' } })
 })
 
-it('writes nothing where nothing changed, and asks no question for the first lock', async () => {
+it('writes nothing without a change, and asks no question for the first lock', async () => {
   const { trust, json, lock } = project()
   await trust('--yes')
   expect(await trust('--lock')).toMatchObject({ code: 0 })
@@ -63,17 +63,17 @@ it('writes nothing where nothing changed, and asks no question for the first loc
   expect(statSync(lock)).toMatchObject({ mtimeMs, ino })
 })
 
-it('shows drift as a diff, with everything invisible made visible, until it is locked', async () => {
+it('shows drift as a diff with visible control characters, until it is locked', async () => {
   const { trust, json, write, directory } = project()
   await trust('--lock', '--yes')
   expect(await trust('--lock', '--check')).toMatchObject({ code: 0, stderr: '' })
   appendFileSync(join(directory, 'SKILL.md'), 'And \u001b[2Jthat\u202e.\n')
-  write(`${skill}/evil\u001b[31m.txt`, 'x\n')
+  write(`${skill}/evil\u001b[31m.md`, 'x\n')
   const check = await trust('--lock', '--check')
   expect(check.code).toBe(1)
   expect(check.stdout).toContain(`  changed: deploy  ${skill}\n    changed: SKILL.md\n`)
   expect(check.stdout).toContain('       Do it.\n      +And \\x1b[2Jthat\\u{202e}.\n')
-  expect(check.stdout).toContain('    added: evil\\x1b[31m.txt\n')
+  expect(check.stdout).toContain('    added: evil\\x1b[31m.md\n')
   expect(check.stdout).not.toContain('\u001b')
   const plain = await trust()
   expect(plain.code).toBe(1)
@@ -88,7 +88,7 @@ it('shows drift as a diff, with everything invisible made visible, until it is l
   expect(await trust('--lock', '--check')).toMatchObject({ code: 0 })
 })
 
-it('says where the locked text is not known, on another machine', async () => {
+it('reports on another machine that the locked text is not kept there', async () => {
   const { trust, home, directory } = project()
   await trust('--lock', '--yes')
   rmSync(home, { recursive: true })
@@ -100,7 +100,7 @@ it('says where the locked text is not known, on another machine', async () => {
   )
 })
 
-it('holds a skill that drifted to what an untrusted one may do, until it is locked again', async () => {
+it('treats a skill that drifted as untrusted, until it is locked again', async () => {
   const { trust, cli, home, directory } = project()
   const refuse = { SKILLRAIL_RUN_SANDBOX: 'refuse' }
   const run = (...args: string[]) =>
@@ -119,7 +119,7 @@ it('holds a skill that drifted to what an untrusted one may do, until it is lock
   expect(await run()).toMatchObject({ code: 0 })
 })
 
-it('leaves a lock that it cannot read as it is, and --unlock is the way out', async () => {
+it('leaves an unreadable lock unchanged, and --unlock removes it', async () => {
   const { trust, json, write, lock } = project()
   await trust('--lock', '--yes')
   write('.skillrail/skills.lock.json', '{\n"version": 7}\n')
@@ -134,7 +134,7 @@ it('leaves a lock that it cannot read as it is, and --unlock is the way out', as
   expect(await trust()).toMatchObject({ code: 0 })
 })
 
-it('--check fails where there is no lock, and belongs to --lock', async () => {
+it('fails with --check if there is no lock, and requires --lock', async () => {
   const { trust } = project()
   const { code, stderr } = await trust('--lock', '--check')
   expect(code).toBe(1)
@@ -142,14 +142,14 @@ it('--check fails where there is no lock, and belongs to --lock', async () => {
   expect(await trust('--check')).toMatchObject({ code: 2 })
 })
 
-it('has nothing to lock in a folder without skills', async () => {
+it('reports that a folder without skills has nothing to lock', async () => {
   const { trust, lock, directory } = project()
   rmSync(directory, { recursive: true })
   expect(await trust('--lock', '--yes')).toMatchObject({ code: 3 })
   expect(existsSync(lock)).toBe(false)
 })
 
-it('gives no text of a skill that drifted: not by inject, not by the hook, whoever vouches for it', async () => {
+it('injects no text of a skill that drifted, by command or hook, whoever vouches for it', async () => {
   const { trust, cli, home, workspace, write, directory } = project()
   const config = JSON.stringify({ skills: { trustedPaths: [directory] } })
   mkdirSync(join(home, '.config/skillrail'), { recursive: true })
@@ -178,7 +178,7 @@ it('gives no text of a skill that drifted: not by inject, not by the hook, whoev
   expect((await hook()).stdout).toContain('Never look.')
 })
 
-it('a lock that was deleted is not a lock that was never there, until it is unlocked or written again', async () => {
+it('reports a deleted lock until it is unlocked or written again', async () => {
   const { trust, json, lock, directory } = project()
   await trust('--lock', '--yes')
   rmSync(lock)
@@ -197,7 +197,7 @@ it('a lock that was deleted is not a lock that was never there, until it is unlo
   expect(await trust('--lock')).toMatchObject({ code: 0 })
 })
 
-it('the name of a file writes no line of a diff', async () => {
+it('prints a file name with line breaks as one line of a diff', async () => {
   const { trust, write } = project()
   await trust('--lock', '--yes')
   write(`${skill}/a\n+approved by the owner\n.md`, 'x\n')
@@ -208,7 +208,7 @@ it('the name of a file writes no line of a diff', async () => {
   expect(stdout).toContain('      @@ -1,0 +1,1 @@\n      +x\n')
 })
 
-it('a skill of the project that its configuration gives by path is held to the lock', async () => {
+it('applies the lock to a project skill that the configuration names by path', async () => {
   const { trust, cli, home, workspace, write, directory } = project()
   mkdirSync(join(home, '.config/skillrail'), { recursive: true })
   const own = JSON.stringify({ skills: { trustedPaths: [workspace] } })

@@ -13,19 +13,19 @@ it.each([
   ['--unlock and --dry-run', ['--unlock', '--dry-run']],
   ['--unlock and --lock', ['--lock', '--unlock']],
   ['--check and --no-pin', ['--lock', '--check', '--no-pin']],
-])('%s are no use together: %j', async (words, options) => {
+])('options contradict each other: %s, %j', async (words, options) => {
   const { cli } = lockedProject()
   const { code, stderr } = await cli('trust', ...options)
   expect(code).toBe(2)
   expect(stderr).toContain(`${words} cannot be used together`)
 })
 
-it('a path beside --list would be unheeded', async () => {
+it('a path beside --list is refused, because it would have no effect', async () => {
   const { code, stderr } = await lockedProject().cli('trust', '--list', 'there')
   expect([code, stderr]).toEqual([2, expect.stringContaining('there would be left unheeded')])
 })
 
-it('one of them is never done unsaid', async () => {
+it('no combination ignores an option silently', async () => {
   const { cli, workspace } = lockedProject()
   await cli('trust', '--lock', '--yes')
   const lock = join(workspace, '.skillrail/skills.lock.json')
@@ -35,7 +35,7 @@ it('one of them is never done unsaid', async () => {
   expect((await cli('trust')).stdout).toContain('trusted, and nothing that can execute has changed')
 })
 
-it('what goes together does: a pin twice, a lock with a pin, a check that would not write anyway', async () => {
+it('some options combine: a pin twice, a lock with a pin, a check with a dry run', async () => {
   const { cli } = lockedProject()
   expect(await cli('trust', '--lock', '--pin', '--pin', '--yes')).toMatchObject({ code: 0 })
   expect(await cli('trust', '--lock', '--check', '--dry-run')).toMatchObject({ code: 0 })

@@ -35,7 +35,7 @@ function write(path: string, content: string): void {
   writeFileSync(path, content)
 }
 
-it('shows what may act, and without a terminal and --yes trusts nothing', () => {
+it('shows what can execute, and trusts nothing without a terminal and --yes', () => {
   const { run, json } = project()
   const { status, stdout, stderr } = run()
   expect(status).toBe(4)
@@ -46,13 +46,13 @@ it('shows what may act, and without a terminal and --yes trusts nothing', () => 
   expect(json('--list')).toEqual({ workspaces: [], diagnostics: [] })
 })
 
-it('says so where nothing can run', () => {
+it('reports that nothing can run', () => {
   const { run, workspace } = project()
   rmSync(join(workspace, '.skillrail'), { recursive: true })
   expect(run('--dry-run').stdout).toMatch(/: not trusted, and nothing in it can run yet\n$/)
 })
 
-it('shows what a server would start, without the password of an address', () => {
+it('shows what a server would start, without the password in an address', () => {
   const { workspace, run } = project()
   const address = ['postgresql://shop', 'p4ss%21@127.0.0.1:5432/shop'].join(':')
   const hidden = 'https://a:$(echo x)@b.test'
@@ -63,7 +63,7 @@ it('shows what a server would start, without the password of an address', () => 
   expect(stdout).toContain(hidden)
 })
 
-it('trusts with --yes, from a folder below too, and says so the next time', () => {
+it('trusts with --yes, from a subfolder too, and reports that the next time', () => {
   const { workspace, run, json } = project()
   mkdirSync(join(workspace, 'src'))
   expect(run('src', '--yes').status).toBe(0)
@@ -71,7 +71,7 @@ it('trusts with --yes, from a folder below too, and says so the next time', () =
   expect(json('--list')).toMatchObject({ workspaces: [{ workspace, pinned: false, parts: 2 }] })
 })
 
-it('shows a change as a diff, with everything invisible made visible, until it is accepted', () => {
+it('shows a change as a diff with visible control characters, until it is accepted', () => {
   const { workspace, run, json } = project()
   run('--yes')
   write(join(workspace, skill, 'scripts/run.sh'), '#!/bin/sh\necho \u001b[2Jtwo\u202e\n')
@@ -87,7 +87,7 @@ it('shows a change as a diff, with everything invisible made visible, until it i
   expect(run().status).toBe(0)
 })
 
-it('lets text change freely, and with --pin does not', () => {
+it('allows changes of text, but not with --pin', () => {
   const { workspace, run, json } = project()
   const guide = join(workspace, skill, 'references/guide.md')
   run('--yes')
@@ -105,7 +105,7 @@ it('lets text change freely, and with --pin does not', () => {
   expect(json('--dry-run')).toMatchObject({ state: 'trusted' })
 })
 
-it('takes trust back, also of a workspace that is gone', () => {
+it('revokes trust, also for a deleted workspace', () => {
   const { root, workspace, run, json } = project()
   run('--yes')
   renameSync(workspace, join(root, 'moved'))
@@ -114,7 +114,7 @@ it('takes trust back, also of a workspace that is gone', () => {
   expect(json('--revoke', workspace)).toEqual({ workspace, revoked: false })
 })
 
-it('trusts a folder of skills that no standard place holds, and keeps it when asked at the root', () => {
+it('trusts a folder of skills outside the standard locations, and reviews it again from the root', () => {
   const { workspace, run, json } = project()
   const text = '---\nname: extra\ndescription: Does more. Use when asked to.\n---\nDo it.\n'
   write(join(workspace, 'examples/extra/SKILL.md'), text)
@@ -134,11 +134,11 @@ it('refuses a damaged record and leaves it as it is', () => {
   expect(run('--list').status).toBe(1)
 })
 
-it('says that a path does not exist', () => {
+it('reports that a path does not exist', () => {
   expect(project().run('nowhere')).toMatchObject({ status: 2, stdout: '' })
 })
 
-it('trusts the skill of a path alone', () => {
+it('trusts only the skill at a path', () => {
   const { workspace, run, json } = project()
   const note = '.skillrail/skills/note'
   const text = '---\nname: note\ndescription: Notes. Use when asked to.\n---\nNote.\n'
@@ -174,7 +174,7 @@ it('accepts the changes of one skill in a trusted workspace, and no others', () 
   expect(run(skill, '--pin').status).toBe(2)
 })
 
-it('draws parallel steps as such, and names the steps that wait', () => {
+it('shows parallel steps as such, and names the steps that wait', () => {
   const { workspace, run } = project()
   const chain = 'chain: |\n    build\n    lint & unit\n    deploy gate'
   write(

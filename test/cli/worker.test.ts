@@ -7,7 +7,7 @@ import { runCli } from './run-cli.ts'
 it.each([
   [['--model', 'qwen3'], {}],
   [[], { SKILLRAIL_RESTATE_MODELS: 'qwen3' }],
-])('worker %j finds out before it listens that a model cannot be had', async (args, env) => {
+])('worker %j reports before it listens that a model is unavailable', async (args, env) => {
   const home = mkdtempSync(join(tmpdir(), 'worker-command-'))
   const options = { cwd: home, home, env }
   const result = await runCli(['worker', '--port', '0', ...args], options)

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { projectStateDirectory } from '../../src/core/runtime.ts'
+import { definitionFile, prerequisite } from '../workflow/definition-file.ts'
 import { settings } from '../workflow/helpers.ts'
 import { type CliResult, runInProcess } from '../run-in-process.ts'
 
@@ -15,7 +16,7 @@ let shared = ''
 beforeAll(async () => {
   shared = mkdtempSync(join(tmpdir(), 'project-'))
   mkdirSync(join(shared, '.git'))
-  await runInProcess(['workflow', 'add', 'there', ...flags], { cwd: shared, home: shared })
+  await runInProcess(['workflow', 'add', 'there', definitionFile()], { cwd: shared, home: shared })
 })
 
 beforeEach(() => {
@@ -29,20 +30,23 @@ function cli(...args: string[]): Promise<CliResult> {
 }
 
 /** Edits a workflow in an editor that runs a line of shell on the file that it is given. */
-function edit(name: string, line: string): Promise<CliResult> {
+function edit(name: string, line: string, ...options: string[]): Promise<CliResult> {
   const path = join(home, 'editor.sh')
   writeFileSync(path, `#!/bin/sh\n${line}\n`)
   chmodSync(path, 0o755)
-  return runInProcess(['workflow', 'edit', name], { cwd, home, env: { EDITOR: path } })
+  return runInProcess(['workflow', 'edit', name, ...options], { cwd, home, env: { EDITOR: path } })
+}
+
+/** A definition file by which a tool comes before another. */
+function before(tool: string, first: string): string {
+  return definitionFile({ triggers: { tools: [tool] }, prerequisites: [prerequisite(first)] })
 }
 
 function file(): Record<string, { enabled?: boolean; mode?: string; description?: string }> {
   return JSON.parse(readFileSync(join(cwd, '.skillrail', 'workflows.json'), 'utf8'))
 }
 
-const flags = ['--description', 'Look', '--tool', 'go', '--step', 'look: see what is there']
-
-it('says how to begin where there is no workflow', async () => {
+it('says how to create a workflow if there is none', async () => {
   const { code, stdout } = await cli('workflow', 'list')
   expect(code).toBe(0)
   expect(stdout).toBe('No workflows defined. Use `skillrail workflow add` to create one.\n')
@@ -54,7 +58,7 @@ it('lists the templates', async () => {
   for (const name of ['database', 'browser', 'github-pr', 'graphql']) expect(stdout).toContain(name)
 })
 
-it('adds every template, and lists them as the format has it', async () => {
+it('adds every template, and lists each workflow with its state, triggers and steps', async () => {
   for (const name of ['database', 'browser', 'github-pr', 'graphql']) {
     expect((await cli('workflow', 'add', '--template', name)).code).toBe(0)
   }
@@ -70,11 +74,11 @@ it('adds every template, and lists them as the format has it', async () => {
 
 it.each([
   [
-    ['add', 'there', ...flags],
+    ['add', 'there', definitionFile()],
     1,
     "Workflow 'there' already exists. Use `skillrail workflow edit` to modify.",
   ],
-  [['edit', 'absent', '--mode', 'warn'], 3, "Workflow 'absent' not found."],
+  [['edit', 'absent'], 3, "Workflow 'absent' not found."],
   [['remove', 'absent', '--yes'], 3, "Workflow 'absent' not found."],
   [['enable', 'absent'], 3, "Workflow 'absent' not found."],
   [['disable', 'absent'], 3, "Workflow 'absent' not found."],
@@ -86,18 +90,26 @@ it.each([
   ],
   [['add'], 2, 'the workflow needs a name'],
   [['add', 'new'], 2, 'there is no terminal to open an editor at'],
-  [['add', 'new', '--step', 'look'], 2, '--step "look" is not "TOOL: why"'],
+  [['add', 'new', 'absent.json'], 2, 'absent.json'],
   [
-    ['add', 'new', '--mode', 'force', ...flags],
+    ['add', 'new', definitionFile(), '--template', 'database'],
     2,
-    '--mode force is invalid; allowed: enforce, warn, suggest',
+    'a template and a file are both a definition',
   ],
-  [['add', 'new', '--description', 'x'], 2, 'nothing triggers it'],
-  [['add', 'new', '--tool', 'x'], 2, 'description must be text that is not empty'],
-  [['add', 'new', '--tool', 'x', '--description', 'x'], 2, 'it has no prerequisites'],
-  [['add', 'new', '--keyword', ' ', ...flags], 2, 'keywords must be a list of texts'],
-  [['edit', 'there', '--description', ''], 2, 'description must be text that is not empty'],
-  [['add', 'a b', ...flags], 2, 'a name has 1 to 64 letters'],
+  [['add', 'new', definitionFile({ mode: 'force' })], 2, 'mode must be enforce, warn or suggest'],
+  [['add', 'new', definitionFile({ triggers: {} })], 2, 'nothing triggers it'],
+  [
+    ['add', 'new', definitionFile({ description: '' })],
+    2,
+    'description must be text that is not empty',
+  ],
+  [['add', 'new', definitionFile({ prerequisites: [] })], 2, 'it has no prerequisites'],
+  [
+    ['add', 'new', definitionFile({ triggers: { tools: ['go'], keywords: [' '] } })],
+    2,
+    'keywords must be a list of texts',
+  ],
+  [['add', 'a b', definitionFile()], 2, 'a name has 1 to 64 letters'],
   [['plan', 'go'], 3, 'Tool not found: go'],
   [['plan', 'go', '[]'], 2, 'the parameters must be a JSON object'],
 ])('answers %j with exit code %i', async (args, code, text) => {
@@ -107,10 +119,11 @@ it.each([
   expect(result.stdout).toBe('')
 })
 
-describe('by options', () => {
+describe('from a file', () => {
   it('adds, edits, disables, enables and removes', async () => {
-    const second = ['--step', 'size: know how much']
-    const added = await cli('workflow', 'add', 'mine', ...flags, ...second, '--mode', 'warn')
+    const prerequisites = [prerequisite('look'), prerequisite('size', 2)]
+    const written = definitionFile({ prerequisites, mode: 'warn' })
+    const added = await cli('workflow', 'add', 'mine', written)
     expect(added).toMatchObject({ code: 0, stdout: "Workflow 'mine' added.\n" })
     expect(file()['mine']).toMatchObject({
       description: 'Look',
@@ -121,12 +134,12 @@ describe('by options', () => {
         { step: 2, tool: 'size', required: true },
       ],
     })
-    const edited = await cli('workflow', 'edit', 'mine', '--mode', 'suggest', '--keyword', 'ship')
+    const edited = await edit('mine', 'sed -i s/warn/suggest/ "$1"')
     expect(edited.stderr).toContain('✓ mine [warn]')
     expect(edited.stdout).toBe("Workflow 'mine' changed.\n")
     expect(file()['mine']).toMatchObject({
       mode: 'suggest',
-      triggers: { tools: ['go'], keywords: ['ship'] },
+      triggers: { tools: ['go'] },
     })
     await cli('workflow', 'disable', 'mine')
     expect(file()['mine']?.enabled).toBe(false)
@@ -137,61 +150,34 @@ describe('by options', () => {
     expect(file()).toEqual({})
   })
 
-  it('says so where nothing changes, and writes nothing', async () => {
-    await cli('workflow', 'add', 'mine', ...flags)
-    for (const args of [
-      ['enable', 'mine'],
-      ['edit', 'mine', '--description', 'Look'],
-    ]) {
-      const { code, stdout, stderr } = await cli('workflow', ...args)
+  it('reports that nothing changes, and writes nothing', async () => {
+    await cli('workflow', 'add', 'mine', definitionFile())
+    for (const result of [await cli('workflow', 'enable', 'mine'), await edit('mine', 'true')]) {
+      const { code, stdout, stderr } = result
       expect(code).toBe(0)
       expect(stdout).toBe("Workflow 'mine' is like that already; nothing to write.\n")
       expect(stderr).not.toContain('skillrail trust')
     }
   })
 
-  it('names no line of a file for what stands in none', async () => {
-    const { stderr } = await cli(
-      'workflow',
-      'add',
-      'mine',
-      ...flags,
-      '--mode',
-      'warn',
-      '--tool',
-      '',
-    )
-    expect(stderr).toContain('workflows.json: error: ')
-  })
-
-  it('shows what it would write with --dry-run', async () => {
-    const { stdout } = await cli('workflow', 'add', 'mine', ...flags, '--dry-run')
+  it('prints the change with --dry-run', async () => {
+    const { stdout } = await cli('workflow', 'add', 'mine', definitionFile(), '--dry-run')
     expect(stdout).toContain('+  "mine": {')
     expect(existsSync(join(cwd, '.skillrail'))).toBe(false)
   })
 
   it('refuses a workflow that would make a cycle', async () => {
-    await cli('workflow', 'add', 'A', '--description', 'x', '--tool', 'a', '--step', 'b: x')
-    const result = await cli(
-      'workflow',
-      'add',
-      'B',
-      '--description',
-      'x',
-      '--tool',
-      'b',
-      '--step',
-      'a: x',
-    )
+    await cli('workflow', 'add', 'A', before('a', 'b'))
+    const result = await cli('workflow', 'add', 'B', before('b', 'a'))
     expect(result.code).toBe(2)
     expect(result.stderr).toContain('cycle: A → B → A')
     expect(Object.keys(file())).toEqual(['A'])
   })
 
   it('enables no workflow that would make a cycle', async () => {
-    await cli('workflow', 'add', 'A', '--description', 'x', '--tool', 'a', '--step', 'b: x')
+    await cli('workflow', 'add', 'A', before('a', 'b'))
     await cli('workflow', 'disable', 'A')
-    await cli('workflow', 'add', 'B', '--description', 'x', '--tool', 'b', '--step', 'a: x')
+    await cli('workflow', 'add', 'B', before('b', 'a'))
     const result = await cli('workflow', 'enable', 'A')
     expect(result.code).toBe(2)
     expect(result.stderr).toContain('cycle')
@@ -200,15 +186,15 @@ describe('by options', () => {
 })
 
 describe('in an editor', () => {
-  it('keeps what was edited', async () => {
+  it('saves the edited text', async () => {
     await cli('workflow', 'add', '--template', 'graphql')
     const result = await edit('graphql-schema-aware', 'sed -i s/suggest/enforce/ "$1"')
     expect(result.code).toBe(0)
     expect(file()['graphql-schema-aware']?.mode).toBe('enforce')
   })
 
-  it('names the file of a text that is refused, with its errors', async () => {
-    await cli('workflow', 'add', 'mine', ...flags)
+  it('names the file of a refused text, with its errors', async () => {
+    await cli('workflow', 'add', 'mine', definitionFile())
     const result = await edit('mine', 'sed -i s/enforce/force/ "$1"')
     expect(result.code).toBe(2)
     expect(result.stderr).toMatch(/workflow\.json:\d+: .*mode must be enforce, warn or suggest/)
@@ -218,7 +204,7 @@ describe('in an editor', () => {
   })
 })
 
-it('leaves a malformed file as it is, and says where', async () => {
+it('leaves a malformed file unchanged, and names the place', async () => {
   mkdirSync(join(cwd, '.skillrail'))
   const path = join(cwd, '.skillrail', 'workflows.json')
   writeFileSync(path, '{\n  "a": {},\n  "b": \n}\n')
@@ -230,7 +216,7 @@ it('leaves a malformed file as it is, and says where', async () => {
   expect(readFileSync(path, 'utf8')).toBe('{\n  "a": {},\n  "b": \n}\n')
 })
 
-describe('what would run', () => {
+describe('the plan of a call', () => {
   beforeEach(async () => {
     const tools = ['list_databases', 'list_tables', 'inspect_table', 'get_indexes', 'execute_query']
     mkdirSync(join(cwd, '.skillrail'), { recursive: true })
@@ -254,7 +240,7 @@ describe('what would run', () => {
     await cli('workflow', 'add', '--template', 'database')
   })
 
-  it('is shown with parameters, and nothing is called', async () => {
+  it('shows the parameters, and calls nothing', async () => {
     const params = '{"database": "shop", "query": "SELECT * FROM users"}'
     const { code, stdout } = await cli('workflow', 'plan', 'execute_query', params)
     expect(code).toBe(0)
@@ -264,7 +250,7 @@ describe('what would run', () => {
     )
   })
 
-  it('is one JSON document with --json', async () => {
+  it('prints one JSON document with --json', async () => {
     const { stdout } = await cli('workflow', 'plan', 'execute_query', '{}', '--json')
     expect(JSON.parse(stdout)).toMatchObject({
       tool: 'db__execute_query',
@@ -290,19 +276,19 @@ describe('what would run', () => {
     expect((await cli(...plan, '--trust-workspace')).stderr).toBe('')
   }
 
-  it('is announced with a warning in a project that was never trusted', async () => {
+  it('has a warning in an untrusted project', async () => {
     await warned('the workspace was never trusted')
   })
 
-  it('is announced with a warning where the file changed since it was trusted', async () => {
+  it('has a warning if the file changed since it was trusted', async () => {
     await cli('trust', '--yes')
     expect((await cli('workflow', 'plan', 'execute_query')).stderr).toBe('')
-    const edited = await cli('workflow', 'edit', 'database-safe-query', '--mode', 'warn')
+    const edited = await edit('database-safe-query', 'sed -i s/enforce/warn/ "$1"')
     expect(edited.stderr).toContain('This change is to be accepted: skillrail trust')
     await warned('the file has changed since the workspace was trusted')
   })
 
-  it('is announced where it was accepted and then removed, until that is accepted', async () => {
+  it('has a warning if a workflow was accepted and then removed, until that is accepted', async () => {
     await cli('trust', '--yes')
     writeFileSync(join(cwd, '.skillrail', 'workflows.json'), '{}')
     const refused = "calls that 'database-safe-query' came before are refused: it was accepted"
@@ -313,25 +299,25 @@ describe('what would run', () => {
     expect((await cli('workflow', 'list')).stderr).not.toContain('refused')
   })
 
-  it('is not warned about where a workflow only suggests', async () => {
-    await cli('workflow', 'edit', 'database-safe-query', '--mode', 'suggest')
+  it('has no warning about a workflow that only suggests', async () => {
+    await edit('database-safe-query', 'sed -i s/enforce/suggest/ "$1"')
     expect((await cli('workflow', 'plan', 'execute_query')).stderr).toBe('')
   })
 
-  it('takes a tool in another spelling, and says so', async () => {
+  it('accepts a tool in another spelling, and reports that', async () => {
     const { code, stdout, stderr } = await cli('workflow', 'plan', 'db/Execute-Query')
     expect(stdout).toContain("Workflow 'database-safe-query' [enforce]")
     expect(stderr).toContain('db__execute_query was taken')
     expect(code).toBe(0)
   })
 
-  it('is nothing before a tool that no workflow names', async () => {
+  it('is empty for a tool that no workflow names', async () => {
     const { stdout } = await cli('workflow', 'plan', 'list_tables')
     expect(stdout).toBe('Nothing comes before db__list_tables.\n')
   })
 })
 
-describe('what is misspelt', () => {
+describe('a misspelled name', () => {
   const tool = (name: string, schema: object): object => ({
     name,
     inputSchema: { type: 'object', ...schema },
@@ -355,9 +341,11 @@ describe('what is misspelt', () => {
     await cli('--trust-workspace', 'tools', 'refresh')
   })
 
-  it('in a workflow is said when it is written', async () => {
-    const steps = ['--step', 'lok: see', '--step', 'look: see']
-    const added = await cli('workflow', 'add', 'w', '--description', 'x', '--tool', 'go', ...steps)
+  it('is reported when a workflow is written', async () => {
+    const written = definitionFile({
+      prerequisites: [prerequisite('lok'), prerequisite('look', 2)],
+    })
+    const added = await cli('workflow', 'add', 'w', written)
     expect(added.stdout).toBe("Workflow 'w' added.\n")
     expect(added.stderr).toContain('no server here has lok')
     expect(added.stderr).toContain('Did you mean look?')
@@ -365,14 +353,14 @@ describe('what is misspelt', () => {
     const params = JSON.stringify({ databse: 'shop' })
     const text = readFileSync(path, 'utf8').replace('"tool": "look",', `$&"params": ${params},`)
     writeFileSync(path, text)
-    const edited = await cli('workflow', 'edit', 'w', '--mode', 'warn', '--json')
+    const edited = await edit('w', 'sed -i s/enforce/warn/ "$1"', '--json')
     expect(JSON.parse(edited.stdout).diagnostics).toMatchObject([
       { code: 'workflow-parameter-unknown' },
       { code: 'workflow-tool-unknown' },
     ])
   })
 
-  it('in the parameters of a call is said where the call is planned', async () => {
+  it('is reported in the parameters of a call when the call is planned', async () => {
     const loose = await cli('workflow', 'plan', 'go', '{"databse": "shop"}')
     expect(loose.code).toBe(0)
     expect(loose.stderr).toContain(
@@ -387,7 +375,7 @@ describe('what is misspelt', () => {
 describe('sessions', () => {
   /** A file in the user's state. */
   function sessionFile(name: string, text: string): string {
-    const place = { runtime: { home, env: {} }, settings }
+    const place = { runtime: { home, cwd, env: {} }, settings }
     const directory = join(projectStateDirectory(cwd, place), 'sessions')
     mkdirSync(directory, { recursive: true })
     writeFileSync(join(directory, name), text)
@@ -424,7 +412,7 @@ describe('sessions', () => {
     expect((await cli('session', 'show', '--json')).stdout).toContain('"completed": []')
   })
 
-  it('that nobody began are not made up', async () => {
+  it('are not created by show and clear', async () => {
     sessionFile(
       'nightly.json',
       '{"session_id": "nightly", "started_at": "2020-01-01T00:00:00Z", "completed": {}}',
@@ -445,7 +433,7 @@ describe('sessions', () => {
     expect(over.stdout).toContain('started 2020-01-01T00:00:00Z; it is over')
   })
 
-  it('clear says what became of the log of calls', async () => {
+  it('reports after clear what happened to the log of calls', async () => {
     const call = { at: '2026-02-04T10:00:00.000Z', session: 'default', tool: 's__t' }
     const line = `${JSON.stringify({ ...call, outcome: 'success', durationMs: 1, size: 1 })}\n`
     const log = sessionFile('default.calls.jsonl', line)
@@ -457,7 +445,7 @@ describe('sessions', () => {
     expect([existsSync(log), existsSync(`${log}.old`)]).toEqual([false, false])
   })
 
-  it('with a file that cannot be used are listed and shown with what is wrong', async () => {
+  it('are listed and shown with an error if their file cannot be used', async () => {
     sessionFile('default.json', '{"version": 1, "session_')
     for (const name of ['show', 'list']) {
       const { code, stdout, stderr } = await cli('session', name)
@@ -467,8 +455,8 @@ describe('sessions', () => {
     }
   })
 
-  it('of a project count for nothing', async () => {
-    expect((await cli('workflow', 'add', 'guard', ...flags)).code).toBe(0)
+  it('are ignored in a project', async () => {
+    expect((await cli('workflow', 'add', 'guard', definitionFile())).code).toBe(0)
     const at = new Date().toISOString()
     const completed = { guard: { look: { at, result: 'Found 3' } } }
     const text = JSON.stringify({ session_id: 'x', started_at: at, completed })
@@ -489,7 +477,7 @@ describe('sessions', () => {
     expect((await cli('session', 'show')).stdout).toContain('Found 3')
   })
 
-  it('have ids that can be names of files', async () => {
+  it('have IDs that can be file names', async () => {
     const { code, stderr } = await cli('session', 'show', '--session', '../x')
     expect(code).toBe(2)
     expect(stderr).toContain('is not a session ID')

@@ -3,14 +3,14 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 
-/** What is installed: a package of npm each, in the version that was last tried. */
+/** The installed clients: one npm package each, in the version that was last tested. */
 export const clientPackages = {
-  claude: { name: '@anthropic-ai/claude-code', version: '2.1.330' },
-  codex: { name: '@openai/codex', version: '0.169.0' },
+  claude: { name: '@anthropic-ai/claude-code', version: '2.1.332' },
+  codex: { name: '@openai/codex', version: '0.171.0' },
   copilot: { name: '@github/copilot', version: '1.0.102' },
   gemini: { name: '@google/gemini-cli', version: '0.61.0' },
   opencode: { name: 'opencode-ai', version: '1.18.33' },
-  pi: { name: '@earendil-works/pi-coding-agent', version: '0.87.1' },
+  pi: { name: '@earendil-works/pi-coding-agent', version: '1.6.0' },
   qwen: { name: '@qwen-code/qwen-code', version: '0.24.4' },
 } as const
 

@@ -1,6 +1,7 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemRuntime } from '../../src/core/runtime.ts'
+import { clientFolders } from '../../src/core/client-folders.ts'
 import { adapters, type Platform } from '../../src/hooks/adapters.ts'
 import { installHook, uninstallHook } from '../../src/hooks/install.ts'
 import type { InstalledClient } from './cache.ts'
@@ -13,7 +14,7 @@ import { toolSession } from './tool-checks.ts'
 export interface CheckResult {
   name: CheckName
   ok: boolean
-  /** What was seen, where it was not what was wanted. */
+  /** The observation, if it differs from the expectation. */
   detail: string
 }
 
@@ -33,7 +34,7 @@ export const checkNames = [
 ] as const
 export type CheckName = (typeof checkNames)[number]
 
-/** All checks of one client, in a home of its own. */
+/** All checks of one client, in a separate home. */
 export async function checkClient(
   platform: Platform,
   client: InstalledClient,
@@ -133,7 +134,7 @@ function configuration(
   platform: Platform,
 ): ReadonlyMap<string, string> {
   const adapter = adapters[platform]
-  const registered = join(home, adapter.home.path, adapter.files.user)
+  const registered = join(home, clientFolders[platform].path, adapter.files.user)
   const shared = join(project, adapter.files.project)
   const isKept = ([path, text]: readonly [string, string]): boolean => {
     if (path === shared) return text.includes('skillrail-hook')

@@ -13,6 +13,12 @@ export interface ClientRecipe {
   prompt(text: string, editing?: boolean): readonly string[]
   /** The arguments for a call of the skill `saw`, as a user of this client types it. */
   call(words: string): readonly string[]
+  /** The arguments for a call of any skill, in a session that may edit files and run commands. */
+  invoke(skill: string, words: string): readonly string[]
+  /** The arguments for a further prompt in the last session. */
+  resume(text: string): readonly string[]
+  /** The prompt that calls the skill `rail` of the client's package, as a user types it. */
+  rail(words: string): string
   /** The call of the client's own tool that writes a new file. */
   edit(project: string, path: string, text: string): ModelToolCall
   shell(project: string, command: string): ModelToolCall
@@ -40,6 +46,24 @@ export const recipes = {
       ...(editing ? ['--permission-mode', 'acceptEdits', '--allowedTools', 'Bash'] : []),
     ],
     call: (words) => ['-p', `/saw ${words}`],
+    invoke: (skill, words) => [
+      '-p',
+      `/${skill} ${words}`,
+      '--permission-mode',
+      'acceptEdits',
+      '--allowedTools',
+      'Bash',
+    ],
+    resume: (text) => [
+      '-p',
+      text,
+      '--continue',
+      '--permission-mode',
+      'acceptEdits',
+      '--allowedTools',
+      'Bash',
+    ],
+    rail: (words) => `/skillrail:rail ${words}`,
     edit: (project, path, content) => ({
       name: 'Write',
       input: { file_path: `${project}/${path}`, content },
@@ -71,6 +95,23 @@ trust_level = "trusted"
       ...(editing ? ['--dangerously-bypass-approvals-and-sandbox'] : []),
       text,
     ],
+    invoke: (skill, words) => [
+      'exec',
+      '--skip-git-repo-check',
+      '--dangerously-bypass-hook-trust',
+      '--dangerously-bypass-approvals-and-sandbox',
+      `$${skill} ${words}`,
+    ],
+    resume: (text) => [
+      'exec',
+      '--skip-git-repo-check',
+      '--dangerously-bypass-hook-trust',
+      '--dangerously-bypass-approvals-and-sandbox',
+      'resume',
+      '--last',
+      text,
+    ],
+    rail: (words) => `$rail ${words}`,
     edit: (_, path, text) => ({
       name: 'exec_command',
       input: {
@@ -98,6 +139,9 @@ trust_level = "trusted"
     }),
     prompt: (text) => ['-p', text, '--allow-all-tools'],
     call: (words) => ['-p', `/saw ${words}`, '--allow-all-tools'],
+    invoke: (skill, words) => ['-p', `/${skill} ${words}`, '--allow-all-tools'],
+    resume: (text) => ['--continue', '-p', text, '--allow-all-tools'],
+    rail: (words) => `/rail ${words}`,
     edit: (project, path, text) => ({
       name: 'create',
       input: { path: `${project}/${path}`, file_text: text },
@@ -123,6 +167,9 @@ trust_level = "trusted"
       text,
     ],
     call: (words) => ['-m', 'gemini-2.5-flash', '-p', `/saw ${words}`],
+    invoke: (skill, words) => ['--yolo', '-m', 'gemini-2.5-flash', '-p', `/${skill} ${words}`],
+    resume: (text) => ['--yolo', '-m', 'gemini-2.5-flash', '--resume', 'latest', '-p', text],
+    rail: (words) => `/rail ${words}`,
     edit: (project, path, content) => ({
       name: 'write_file',
       input: { file_path: `${project}/${path}`, content },
@@ -152,6 +199,9 @@ trust_level = "trusted"
     // One argument with blanks would arrive with quotes around it.
     prompt: (text) => ['run', ...text.split(' ')],
     call: (words) => ['run', '--command', 'saw', ...words.split(' ')],
+    invoke: (skill, words) => ['run', '--command', skill, ...words.split(' ')],
+    resume: (text) => ['run', '--continue', ...text.split(' ')],
+    rail: (words) => `--command rail ${words}`,
     edit: (project, path, content) => ({
       name: 'write',
       input: { filePath: `${project}/${path}`, content },
@@ -175,6 +225,16 @@ trust_level = "trusted"
     environment: () => ({ PI_OFFLINE: '1', PI_SKIP_VERSION_CHECK: '1' }),
     prompt: (text) => ['--provider', 'mock', '--model', 'mock', '-p', text],
     call: (words) => ['--provider', 'mock', '--model', 'mock', '-p', `/skill:saw ${words}`],
+    invoke: (skill, words) => [
+      '--provider',
+      'mock',
+      '--model',
+      'mock',
+      '-p',
+      `/skill:${skill} ${words}`,
+    ],
+    resume: (text) => ['--provider', 'mock', '--model', 'mock', '--continue', '-p', text],
+    rail: (words) => `/skill:rail ${words}`,
     edit: (_, path, content) => ({ name: 'write', input: { path, content } }),
     shell: (_, command) => ({ name: 'bash', input: { command } }),
   },
@@ -190,6 +250,9 @@ trust_level = "trusted"
     }),
     prompt: (text, editing) => ['-p', text, ...(editing ? ['--yolo'] : [])],
     call: (words) => ['-p', `/saw ${words}`],
+    invoke: (skill, words) => ['-p', `/${skill} ${words}`, '--yolo'],
+    resume: (text) => ['--continue', '-p', text, '--yolo'],
+    rail: (words) => `/rail ${words}`,
     edit: (project, path, content) => ({
       name: 'write_file',
       input: { file_path: `${project}/${path}`, content },

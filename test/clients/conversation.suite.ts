@@ -17,7 +17,7 @@ const rules = 'RULES 4711 OF after.'
 const task = 'COUNT THE FILES 4712'
 const work = 'please edit the files'
 
-/** What a client asked the model in each of its runs, and what the hook wrote into its log. */
+/** The requests of a client to the model in each of its runs, and the log of the hook. */
 interface Conversation {
   bodies: string[][]
   /** One line for each time that the hook gave something: its event. */
@@ -85,7 +85,7 @@ it.each([
   ['claude', () => ({ name: 'Skill', input: { skill: 'saw' } })],
   ['codex', ({ home }) => recipes.codex.shell(home, `cat ${home}/.agents/skills/saw/SKILL.md`)],
 ] as const satisfies readonly (readonly [TestedClient, (home: TestHome) => ModelToolCall])[])(
-  'suggests triggers from transcripts of %s, of the prompts that a skill was used for',
+  'suggests triggers from the prompts in transcripts of %s before which a skill was used',
   { timeout: 240_000 },
   async (client, call) => {
     const work = ['cut the planks', 'trim two boards', 'split this beam', 'shorten the table legs']
@@ -117,7 +117,7 @@ it.each([
   },
 )
 
-describe('gives a subagent what the conversation was given', () => {
+describe('gives a subagent the context of the conversation', () => {
   const starts: readonly [TestedClient, (body: string) => ModelToolCall][] = [
     [
       'claude',
@@ -163,15 +163,15 @@ describe('gives a subagent what the conversation was given', () => {
         },
         [recipes[client].call('program execute caching')],
       )
-      const own = bodies.flat().filter((body) => isOfSubagent(body) && hasTools(body))
-      expect({ asked: own.length > 0, output }).toMatchObject({ asked: true })
-      expect(own.map((body) => timesIn(body))).toEqual(own.map(() => 1))
+      const subagentRequests = bodies.flat().filter((body) => isOfSubagent(body) && hasTools(body))
+      expect({ asked: subagentRequests.length > 0, output }).toMatchObject({ asked: true })
+      expect(subagentRequests.map((body) => timesIn(body))).toEqual(subagentRequests.map(() => 1))
     })
   }
 })
 
-describe('gives a reference again after the client compacts, and not before', () => {
-  it('claude, by its command', { timeout: 200_000 }, async () => {
+describe('injects a reference again after the client compacts, and not before', () => {
+  it('claude compacts by its command', { timeout: 200_000 }, async () => {
     const { bodies, output } = await conversation('claude', () => 'done', [
       recipes.claude.call('program execute caching'),
       ['-c', '-p', 'go on'],
@@ -222,7 +222,7 @@ describe('gives a reference again after the client compacts, and not before', ()
   ]
 
   for (const { client, tokens, events, settings } of limits) {
-    it(`${client}, by itself`, { timeout: 120_000 }, async () => {
+    it(`${client} compacts by itself`, { timeout: 120_000 }, async () => {
       const { bodies, given, output } = await conversation(
         client,
         editingModel(client, tokens, 5),
@@ -238,7 +238,7 @@ describe('gives a reference again after the client compacts, and not before', ()
     })
   }
 
-  it('pi, between two prompts', { timeout: 120_000 }, async () => {
+  it('pi compacts between two prompts', { timeout: 120_000 }, async () => {
     let turn = 0
     const { bodies, given, output } = await conversation(
       'pi',
@@ -260,7 +260,7 @@ describe('gives a reference again after the client compacts, and not before', ()
     expect(bodies.flat().filter(asksForSummary).length).toBeGreaterThan(0)
   })
 
-  it('gemini, which does not tell, by the number of its calls', { timeout: 120_000 }, async () => {
+  it('gemini compacts without a report', { timeout: 120_000 }, async () => {
     const { bodies, given, output } = await conversation('gemini', editingModel('gemini', 10, 53), [
       recipes.gemini.prompt(work, true),
     ])

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { ClientRecipe } from './clients.ts'
 
-/** Lines that can be recognised in a request, whatever stands between them. */
+/** Lines that a test recognises in a request, with any text between them. */
 export const shortReference: readonly string[] = ['PROGRAM FLOW 4711: first plan, then execute.']
 export const longReference: readonly string[] = Array.from(
   { length: 200 },
@@ -23,11 +23,11 @@ export const longReference: readonly string[] = Array.from(
 export interface TestHome {
   home: string
   project: string
-  /** Holds a `node` of this version and the plain tools, and no agent client. */
+  /** Contains a `node` of this version and the plain tools, and no agent client. */
   path: string
 }
 
-/** An empty home with the skill `saw`, a project, and what the client itself needs. */
+/** An empty home with the skill `saw`, a project, and the files that the client itself needs. */
 export function makeHome(recipe: ClientRecipe, url: string): TestHome {
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'agent-client-')))
   const project = join(home, 'project')

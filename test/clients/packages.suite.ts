@@ -9,17 +9,23 @@ import { installClients, type TestedClient } from './cache.ts'
 import { type ClientRecipe, recipes } from './clients.ts'
 import { makeHome, shortReference, type TestHome, write } from './home.ts'
 import { runInProcess } from '../run-in-process.ts'
+import { addProgram, commandLine, railSession, type Script } from './rail-session.ts'
 import { type ClientRun, runClient } from './run-client.ts'
 
 type Run = (...args: readonly string[]) => Promise<ClientRun>
 
-/** How a user installs the package in a directory, with the client's own command where it has one. */
+/** How a user installs the package in a directory, with the client's own command if there is one. */
 const installations: Partial<
   Record<TestedClient, (directory: string, run: Run, home: TestHome) => Promise<unknown>>
 > = {
   claude: fromMarketplace,
   copilot: fromMarketplace,
-  gemini: (directory, run) => run('extensions', 'install', directory, '--consent'),
+  async gemini(directory, run, { home, project }) {
+    // Otherwise it asks, at a terminal, whether it may install from this folder.
+    const trusted = { [project]: 'TRUST_FOLDER', [directory]: 'TRUST_FOLDER' }
+    write(join(home, '.gemini/trustedFolders.json'), JSON.stringify(trusted))
+    await run('extensions', 'install', directory, '--consent')
+  },
   async opencode(directory, _, { home }) {
     const path = join(home, '.config/opencode/opencode.json')
     const configuration: object = JSON.parse(readFileSync(path, 'utf8'))
@@ -37,7 +43,7 @@ async function fromMarketplace(directory: string, run: Run): Promise<void> {
 
 const clients = Object.keys(recipes).filter((name): name is TestedClient => name in installations)
 
-/** A client in an empty home, and what a prompt brings to its model. */
+/** A client in an empty home, and the context that a prompt adds for its model. */
 async function withClient(
   name: TestedClient,
   use: (tools: {
@@ -73,17 +79,12 @@ async function withClient(
 }
 
 it.each(clients)(
-  'the package for %s brings the reference, and no harm without its hook',
+  'the package for %s provides the reference, and does no harm without its hook',
   async (name) => {
     await withClient(name, async ({ home, install, times }) => {
       const [reference = ''] = shortReference
       const { call } = recipes[name]
-      // Gemini CLI asks whether it may install from a folder that is not trusted; the project is.
-      const directory = join(home.project, 'package')
-      cpSync(fileURLToPath(new URL(`../../plugins/${name}`, import.meta.url)), directory, {
-        recursive: true,
-      })
-      await install(directory)
+      await install(copyPackage(name, home))
       expect(await times(reference, call('program execute caching'))).toBe(1)
       removeHooks(home.home)
       expect(await times(reference, call('program execute without'))).toBe(0)
@@ -92,16 +93,18 @@ it.each(clients)(
 )
 
 it.each(clients)(
-  'a plugin that is packed for %s fires its own triggers once, beside the hook of the user',
+  'a plugin that is packed for %s matches its own triggers once, beside the hook of the user',
   async (name) => {
     await withClient(name, async ({ home: { home, project }, install, times }) => {
       const head = '---\nname: plan\ndescription: Plans work. Use when work is to be planned.\n'
       const triggers = 'metadata:\n  triggers: "^please plan => rules.md"\n---\n# Plan\n'
-      write(join(project, 'plan/SKILL.md'), head + triggers)
-      write(join(project, 'plan/rules.md'), 'RULES FOR PLANS 4713\n')
+      // A plugin in the project itself could be brought by a repository, and is not believed.
+      const made = join(home, 'made')
+      write(join(made, 'plan/SKILL.md'), head + triggers)
+      write(join(made, 'plan/rules.md'), 'RULES FOR PLANS 4713\n')
       const args = ['plugin', 'pack', 'plan', '--client', name]
-      expect(await runInProcess(args, { cwd: project, home })).toMatchObject({ code: 0 })
-      await install(join(project, 'plan-plugin', name))
+      expect(await runInProcess(args, { cwd: made, home })).toMatchObject({ code: 0 })
+      await install(join(made, 'plan-plugin', name))
       const recipe: ClientRecipe = recipes[name]
       const prompt = (words: string) => recipe.prompt(words)
       const rules = 'RULES FOR PLANS 4713'
@@ -111,6 +114,48 @@ it.each(clients)(
       await installHook(runtime, name, { scope: 'user' })
       expect(await times(rules, prompt('please plan again'))).toBe(1)
     })
+  },
+)
+
+/** The package in a separate folder. */
+function copyPackage(name: TestedClient, { home }: TestHome): string {
+  const directory = join(home, 'package')
+  const source = fileURLToPath(new URL(`../../plugins/${name}`, import.meta.url))
+  cpSync(source, directory, { recursive: true })
+  return directory
+}
+
+it.each(clients)(
+  'a chain is a rail with the package for %s alone, and its skill `rail` opens the gate',
+  async (name) => {
+    const client = installClients([name], { latest: false }).get(name)
+    if (client === undefined) throw new Error(`${name} is not installed`)
+    // Some clients let the agent say that the chain waits, which needs one more request.
+    const whenApproved: Script[number] = (tools, body) =>
+      body.includes('The user approved') ? { calls: [tools.publish()] } : 'It waits.'
+    const script: Script = [
+      (tools) => ({ calls: [tools.publish()] }),
+      (tools) => ({ calls: [tools.work()] }),
+      () => 'I wrote the file.',
+      whenApproved,
+      whenApproved,
+    ]
+    const result = await railSession(name, client, recipes[name], script, {
+      later: [{ decide: 'approve' }],
+      install: async (home, run) => {
+        // The package brings no command line. `npx` here replaces the one that a registry provides.
+        rmSync(join(home.home, 'bin/skillrail'))
+        addProgram(home, 'npx', `shift; exec node "${commandLine}" "$@"`)
+        await installations[name]?.(copyPackage(name, home), run, home)
+      },
+    })
+    expect(result.requests.join('\n')).toContain('belongs to the step')
+    expect(result.steps).toEqual({
+      implement: 'success (verified)',
+      'publish-it': 'success (verified)',
+    })
+    expect(result).toMatchObject({ publishedBefore: 0, rail: undefined })
+    expect(result.published).toBeGreaterThan(0)
   },
 )
 

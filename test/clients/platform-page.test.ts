@@ -25,7 +25,7 @@ it('keeps the rows of clients that were not run', () => {
   expect(platformPage([], page)).toBe(page)
 })
 
-it('drops rows whose columns are not those of today', () => {
+it('drops rows with other columns than the current ones', () => {
   const other = all.replace('| injected once |', '| injected |')
   expect(row(platformPage([], other), 'Claude Code')).toBeUndefined()
 })

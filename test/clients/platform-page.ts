@@ -1,8 +1,10 @@
+import { railsTable } from '../../dev/rails-table.mjs'
 import { locationTable } from '../../src/library/locations.ts'
+import { clientFolders } from '../../src/core/client-folders.ts'
 import { type Platform, adapters, platforms } from '../../src/hooks/adapters.ts'
 import { checkNames, type CheckResult } from './checks.ts'
 
-/** What was seen of one client. */
+/** The observations of one client. */
 export interface ClientRow {
   client: Platform
   version: string
@@ -10,7 +12,7 @@ export interface ClientRow {
 }
 
 /**
- * The page about platforms: what is known from the adapters, and what was seen in this run. A client
+ * The page about platforms: the facts from the adapters, and the observations of this run. A client
  * that was not run keeps its line of the page as it was; a line of other columns is dropped.
  */
 export function platformPage(rows: readonly ClientRow[], previous = ''): string {
@@ -43,9 +45,11 @@ ${[...headOf(head), ...lines].join('\n')}
 - **told with the result**: of a trigger on files without \`require\`, the reference comes with the first edit.
 - **reads before a command**: a shell command of a trigger is denied until the model has the reference.
 
-The versions were the newest on 2026-11-24; of pi it is the newest that npm could install, because packages that
-1.5.2 needs were missing. A longer run made 100 first edits in each client: none was made without the reference,
-and none was denied in vain.
+The versions were the newest on 2026-11-28. A longer run with those of 2026-11-24 made 100 first edits in each client:
+none was made without the reference, and none was denied in vain.
+
+While the settings of Skillrail have errors, each of these clients edits nothing but those settings and runs no command,
+and its model is told where the errors are (\`test/clients/settings.suite.ts\`).
 
 Claude Code, Copilot CLI, Gemini CLI, OpenCode, pi and Qwen Code also take the hook as
 [a package](for-agent-users.md#as-a-package-of-the-client). Each was installed into the real client: a call of a
@@ -71,6 +75,20 @@ ${table(['client', 'before a tool', 'after a tool', 'compaction', 'subagents', '
 - OpenCode installs packages when it starts the first time after an installation, which can take more than a minute;
   with \`--project\` it leaves about 60 MB in \`.opencode/node_modules\`.
 
+## Rails
+
+What each client does for [a chain that it executes as a rail](rails.md). \`skillrail chain plan NAME --client CLIENT\` says
+it for one chain, and \`skillrail hooks status CLIENT\` whether the hook there knows rails.
+
+<!-- rails -->
+
+${railsTable()}
+
+<!-- end of rails -->
+
+A **block** is a step that is handed over or a check that failed, at the end of a turn. After the last one the turn ends,
+and your next prompt continues. A longer check continues alone, and your next prompt gets its result.
+
 ## Where the hook goes
 
 ${table(['client', 'for you', 'for a project', 'a skill is called', 'context of one hook'], platforms.map(placeRow))}
@@ -90,8 +108,8 @@ function checkRow({ client, version, results }: ClientRow): string[] {
 }
 
 function placeRow(platform: Platform): string[] {
-  const { title, home, files, sigil, limit } = adapters[platform]
-  const user = `\`~/${home.path}/${files.user}\``
+  const { title, files, sigil, limit } = adapters[platform]
+  const user = `\`~/${clientFolders[platform].path}/${files.user}\``
   const parts = limit.parts === 1 ? '' : `, in up to ${limit.parts} parts`
   const amount = Number.isFinite(limit.amount)
     ? `${limit.amount.toLocaleString('en-US')} ${limit.unit}${parts}`
@@ -125,10 +143,10 @@ const callForms = {
 } as const
 
 function steps(platform: Platform): string[] {
-  const { title, steps: wanted, remark } = adapters[platform]
-  const sentences = [wanted.user, wanted.project && `In a project: ${wanted.project}`, remark]
-  const known = sentences.filter((sentence) => sentence !== undefined && sentence !== '')
-  return known.length === 0 ? [] : [`- **${title}**: ${known.join(' ')}`]
+  const { title, steps: wanted, note } = adapters[platform]
+  const sentences = [wanted.user, wanted.project && `In a project: ${wanted.project}`, note]
+  const notes = sentences.filter((sentence) => sentence !== undefined && sentence !== '')
+  return notes.length === 0 ? [] : [`- **${title}**: ${notes.join(' ')}`]
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {

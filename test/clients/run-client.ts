@@ -8,13 +8,18 @@ export interface ClientRun {
   durationMs: number
 }
 
-/** Starts a client with nothing of this machine's environment, without standard input. */
+/**
+ * Starts a client with nothing of this machine's environment, without standard input.
+ *
+ * @param onStart gets a function that sends a signal to the client and everything that it started
+ */
 export async function runClient(
   client: InstalledClient,
   args: readonly string[],
   { home, project, path }: TestHome,
   environment: Readonly<Record<string, string>>,
   timeoutMs = 90_000,
+  onStart: (send: (signal: NodeJS.Signals) => void) => void = () => undefined,
 ): Promise<ClientRun> {
   const started = performance.now()
   const child = spawn(client.program, args, {
@@ -23,24 +28,25 @@ export async function runClient(
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   })
+  onStart((signal) => signalGroup(child.pid, signal))
   let output = ''
   child.stdout.on('data', (chunk) => (output += String(chunk)))
   child.stderr.on('data', (chunk) => (output += String(chunk)))
-  const timer = setTimeout(() => endGroup(child.pid), timeoutMs)
+  const timer = setTimeout(() => signalGroup(child.pid, 'SIGKILL'), timeoutMs)
   const code = await new Promise<number | null>((resolve) => {
     child.on('error', () => resolve(null))
     child.on('exit', (status) => resolve(status))
   })
   clearTimeout(timer)
-  endGroup(child.pid)
+  // A process that a client left running would keep the home in use.
+  signalGroup(child.pid, 'SIGKILL')
   return { code, output, durationMs: performance.now() - started }
 }
 
-/** What a client left running would hold the home open. */
-function endGroup(pid: number | undefined): void {
+function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   if (pid === undefined) return
   try {
-    process.kill(-pid, 'SIGKILL')
+    process.kill(-pid, signal)
   } catch {
     // Everything has ended already.
   }

@@ -11,7 +11,7 @@ import type { ClientRecipe } from './clients.ts'
 import { makeHome, type TestHome, write } from './home.ts'
 import { runClient } from './run-client.ts'
 
-/** What a session with a model that edits files came to. */
+/** The result of a session with a model that edits files. */
 export interface ToolSession {
   /** First edits that were made before the reference was in a request. */
   unguarded: number

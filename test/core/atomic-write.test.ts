@@ -26,7 +26,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(directory, { recursive: true, force: true }))
 
-it('makes missing directories and writes the content', async () => {
+it('creates missing directories and writes the content', async () => {
   const path = join(directory, 'a/b/file.json')
   await writeFileAtomic(path, 'text')
   expect(readFileSync(path, 'utf8')).toBe('text')
@@ -45,7 +45,7 @@ it.skipIf(process.platform === 'win32').each(['itself', 'a link to it'])(
   },
 )
 
-it('keeps the permissions of the file it replaces and uses given ones for a new file', () => {
+it('keeps the permissions of an existing file and applies the option to a new file', () => {
   const path = join(directory, 'file')
   writeFileAtomicSync(path, 'one', { mode: 0o600 })
   expect(statSync(path).mode & 0o777).toBe(0o600)
@@ -64,7 +64,7 @@ it('replaces what a symbolic link points to and keeps the link', () => {
   expect(readFileSync(target, 'utf8')).toBe('new')
 })
 
-it('leaves the old content and no temporary file when it cannot replace', () => {
+it('leaves the old content and no temporary file if it cannot replace the file', () => {
   mkdirSync(join(directory, 'taken'))
   writeFileSync(join(directory, 'taken/inside'), 'x')
   expect(() => writeFileAtomicSync(join(directory, 'taken'), 'text')).toThrow(
@@ -73,7 +73,7 @@ it('leaves the old content and no temporary file when it cannot replace', () => 
   expect(readdirSync(directory)).toEqual(['taken'])
 })
 
-it('never shows half a file, however often the writer is killed', async () => {
+it('never leaves half a file, however often the writer is killed', async () => {
   const path = join(directory, 'file')
   for (let round = 0; round < 8; round++) {
     const child = spawn(process.execPath, [writer, path], { stdio: ['ignore', 'pipe', 'ignore'] })

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type ConfigurationReading, loadConfiguration } from '../../src/core/configuration.ts'
+import { type ConfigurationReading, inspectConfiguration } from '../../src/core/configuration.ts'
 import { settingTable, variableOf } from '../../src/core/settings.ts'
 import { systemRuntime } from '../../src/core/runtime.ts'
 
@@ -23,13 +23,13 @@ function write(path: string, content: string): void {
 
 function load(env: Record<string, string> = {}, file?: string): ConfigurationReading {
   const cwd = join(root, 'project/deep/er')
-  return loadConfiguration(systemRuntime({ env, home: join(root, 'home'), cwd }), { file })
+  return inspectConfiguration(systemRuntime({ env, home: join(root, 'home'), cwd }), { file })
 }
 
 const project = 'project/.skillrail/config.json'
 const user = 'home/.config/skillrail/config.json'
 
-it('has the defaults where nothing is configured', () => {
+it('has the defaults if nothing is configured', () => {
   expect(load()).toEqual({
     settings: {
       skills: { paths: [], trustedPaths: [], precedence: 'project' },
@@ -50,11 +50,11 @@ it('has the defaults where nothing is configured', () => {
         readOnly: [],
         model: '',
         sessionHours: 24,
-        embeddings: 'off',
         idleExit: 1800,
       },
       agent: { model: '', baseUrl: '', maxTurns: 50, contextTokens: 100_000, concurrency: 10 },
       hooks: { budget: 10_000, repeat: 'prompt' },
+      rail: { start: 'invoked', approval: 'prompted', signingKey: '', allowedSigners: '' },
       restate: {
         url: 'http://127.0.0.1:8080',
         adminUrl: '',
@@ -77,7 +77,7 @@ it('has the defaults where nothing is configured', () => {
   })
 })
 
-it('lets variables win over the project, the project over the user, and a named file over all', () => {
+it('reads the user, then the project, then variables, then an explicit file, and the later value applies', () => {
   write(
     user,
     '{ "run": { "timeout": 1, "outputLimit": 2048 }, "skills": { "precedence": "user" } }',
@@ -97,7 +97,7 @@ it('lets variables win over the project, the project over the user, and a named 
   expect(named.settings.run.environment).toEqual(['A'])
 })
 
-it('reads comments and trailing commas, and resolves paths where they are written', () => {
+it('reads comments and trailing commas, and resolves paths against the file', () => {
   write(project, '// ours\n{ "skills": { "paths": ["more", "~/mine", "/abs"], } }')
   expect(load().settings.skills.paths).toEqual([
     join(root, 'project/more'),
@@ -106,7 +106,7 @@ it('reads comments and trailing commas, and resolves paths where they are writte
   ])
 })
 
-it('ignores what would raise a project’s own rights and says so', () => {
+it('ignores project settings that would raise the project’s rights, and reports them', () => {
   write(project, '{ "workspaceTrust": "trusted",\n  "skills": { "trustedPaths": ["."] } }')
   const { settings, diagnostics } = load()
   expect(settings.workspaceTrust).toBe('ask')
@@ -124,11 +124,13 @@ describe.each([
   ['{ "skills": { "precedence": "me" } }', 'setting-wrong-value', '"project" or "user"'],
   ['{ "skills": { "paths": "x" } }', 'setting-wrong-value', 'list of paths'],
   ['{ "worksapceTrust": "ask" }', 'setting-unknown', 'worksapceTrust is not a setting'],
+  ['{ "run": {}, "run": {} }', 'setting-repeated', 'run is set twice'],
+  ['{ "tools.deny": ["a"] }', 'setting-unknown', 'tools.deny is not a setting'],
   ['{ "run": { "timeout": 1 ', 'configuration-syntax', ''],
   ['[]', 'configuration-syntax', 'JSON object'],
   ['', 'configuration-syntax', ''],
 ])('the user’s file %j', (text, code, message) => {
-  it('is reported with its place, changes nothing, and is left as it was', () => {
+  it('is reported with its place, has no effect, and stays unchanged', () => {
     write(user, text)
     const { settings, diagnostics } = load()
     expect(diagnostics[0]).toMatchObject({ code, path: join(root, user), line: 1 })
@@ -139,7 +141,7 @@ describe.each([
   })
 })
 
-it('suggests the setting that was meant', () => {
+it('suggests the nearest setting', () => {
   write(user, '{ "worksapceTrust": "ask" }')
   expect(load().diagnostics[0]?.hint).toBe('Did you mean workspaceTrust?')
 })
@@ -151,7 +153,7 @@ it('reports a variable with a wrong value', () => {
   ])
 })
 
-it('reports a named file that is missing', () => {
+it('reports a missing explicit file', () => {
   expect(load({}, 'no-such.json').diagnostics).toMatchObject([{ code: 'file-missing' }])
 })
 
@@ -161,7 +163,7 @@ it.each(settingTable)('$key has a variable named after it and a description', (s
   expect(setting.description).toMatch(/\.$/)
 })
 
-it('reads where a Restate server and its workers are, from the user alone', () => {
+it('reads the addresses of a Restate server and its workers only from the user', () => {
   write(user, '{ "restate": { "url": "https://restate.example:8080", "via": ["claude"] } }')
   write(project, '{ "restate": { "url": "https://elsewhere.example" } }')
   const { settings, diagnostics } = load({
@@ -184,7 +186,7 @@ it('reads where a Restate server and its workers are, from the user alone', () =
   ])
 })
 
-it('reads how tool calls are repeated; what may be repeated only the user says', () => {
+it('reads how tool calls are repeated, and which may be repeated only from the user', () => {
   write(project, '{ "tools": { "retryWaits": [], "replaySafe": ["*"], "neverReplay": ["a__*"] } }')
   const own = load()
   expect(own.settings.tools).toMatchObject({
@@ -201,7 +203,7 @@ it('reads how tool calls are repeated; what may be repeated only the user says',
 })
 
 it.each([['-1'], ['soon'], ['601'], ['1,1,1,1,1,1,1,1,1,1']])(
-  'refuses %s as waits between attempts',
+  'refuses %s as waiting times between attempts',
   (waits) => {
     const { settings, diagnostics } = load({ SKILLRAIL_TOOLS_RETRY_WAITS: waits })
     expect(settings.tools.retryWaits).toEqual([0, 1])

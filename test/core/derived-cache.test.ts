@@ -5,11 +5,15 @@ import { describe, expect, it } from 'vitest'
 import { cachePath, readCache, writeCache } from '../../src/core/derived-cache.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'skillrail-cache-'))
-const path = cachePath({ env: { XDG_CACHE_HOME: folder }, home: '/' }, 'library', '/a/skills')
+const path = cachePath(
+  { env: { XDG_CACHE_HOME: folder }, home: '/', cwd: '/a' },
+  'library',
+  '/a/skills',
+)
 const data = { rows: [{ path: 'ü', size: 1, mtimeMs: 2.5 }] }
 
 describe('a cache of derived data', () => {
-  it('returns what was written, from a file that only the user can read', () => {
+  it('returns the written data, from a file that only the user can read', () => {
     writeCache(path, '1', data)
     expect(readCache<unknown>(path, '1', undefined)).toEqual(data)
     expect(statSync(path).mode & 0o777).toBe(0o600)
@@ -44,7 +48,7 @@ describe('a cache of derived data', () => {
     }
   })
 
-  it('is empty where it is not a file, and costs nothing where it cannot be written', () => {
+  it('is empty if it is not a file, and optional if it cannot be written', () => {
     const directory = join(folder, 'directory')
     mkdirSync(directory)
     expect(() => writeCache(directory, '1', data)).not.toThrow()

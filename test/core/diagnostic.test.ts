@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { compareDiagnostics, compareText, type Diagnostic } from '../../src/core/errors.ts'
 
-it('orders text by code point, where UTF-16 would not', () => {
+it('orders text by code point, unlike UTF-16', () => {
   const texts = ['b', 'a', '', '\u{1f600}', '\uffff', 'ab', 'B', '\ue000']
   expect(texts.toSorted(compareText)).toEqual([
     '',
@@ -16,7 +16,7 @@ it('orders text by code point, where UTF-16 would not', () => {
   ])
 })
 
-it('agrees with comparing code point by code point', () => {
+it('orders any two texts as their code points', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (a, b) => {
       expect(Math.sign(compareText(a, b))).toBe(Math.sign(slowly(a, b)))

@@ -15,13 +15,22 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true, force: true }))
 
 describe('readRegularFile', () => {
-  it('reads text and tells its size', () => {
+  it('reads text and its size', () => {
     const path = join(directory, 'file')
     writeFileSync(path, 'Grüße')
     expect(readRegularFile(path, { maxBytes: 7 })).toMatchObject({
       ok: true,
       text: 'Grüße',
       size: 7,
+    })
+  })
+
+  it('leaves a byte-order mark out of the text, unless the caller keeps it', () => {
+    const path = join(directory, 'file')
+    writeFileSync(path, '\ufeff{}')
+    expect(readRegularFile(path, { maxBytes: 9 })).toMatchObject({ text: '{}', size: 5 })
+    expect(readRegularFile(path, { maxBytes: 9, keepMark: true })).toMatchObject({
+      text: '\ufeff{}',
     })
   })
 
@@ -38,7 +47,7 @@ describe('readRegularFile', () => {
     ['large', 'file-too-large'],
     ['latin1', 'file-not-utf8'],
     ['loop', 'file-not-regular'],
-  ])('answers for %s with the code %s', (name, code) => {
+  ])('reports %s with the code %s', (name, code) => {
     writeFileSync(join(directory, 'file'), 'x')
     mkdirSync(join(directory, 'folder'))
     writeFileSync(join(directory, 'large'), 'x'.repeat(101))
@@ -49,7 +58,7 @@ describe('readRegularFile', () => {
     expect(!reading.ok && reading.message).toContain(name.split('/')[0])
   })
 
-  it('refuses a symbolic link when told so, and a device always', () => {
+  it('refuses a symbolic link if the caller says so, and a device always', () => {
     writeFileSync(join(directory, 'file'), 'x')
     symlinkSync('file', join(directory, 'link'))
     const path = join(directory, 'link')
@@ -77,11 +86,11 @@ describe('isInside', () => {
     ['/a', '/a/../b', false],
     ['/a/b', '/a', false],
     ['/', '/x', true],
-  ])('of %s and %s is %s', (root, path, expected) => {
+  ])('decides for %s and %s: %s', (root, path, expected) => {
     expect(isInside(root, path)).toBe(expected)
   })
 
-  it('says of any text what the resolved paths say', () => {
+  it('agrees with the resolved paths for any text', () => {
     const part = fc.constantFrom('', '.', '..', '...', 'a', 'b', '.git', 'a.')
     const path = fc.array(part, { maxLength: 5 }).map((parts) => `/${parts.join('/')}`)
     fc.assert(
@@ -112,7 +121,7 @@ describe('resolveInside', () => {
     ['references/a.md', 'references/a.md'],
     ['./references/../references/a.md', 'references/a.md'],
     ['references/in', 'references/a.md'],
-  ])('%s is found', (path, real) => {
+  ])('finds %s', (path, real) => {
     const root = join(directory, 'skill')
     expect(resolveInside(root, path)).toEqual({ ok: true, path: join(root, real) })
   })
@@ -121,7 +130,7 @@ describe('resolveInside', () => {
     ['references/a.md', 'references/a.md'],
     ['references/in', 'references/a.md'],
     ['refs/a.md', 'references/a.md'],
-  ])('%s is found where a link leads to the skill, as its real path', (path, real) => {
+  ])('finds %s through a link to the skill, as its real path', (path, real) => {
     symlinkSync('references', join(directory, 'skill/refs'))
     symlinkSync('skill', join(directory, 'linked'))
     for (const root of ['linked', 'skill']) {
@@ -130,7 +139,7 @@ describe('resolveInside', () => {
     }
   })
 
-  it('leaves out what no digest has where a link leads to the skill, too', () => {
+  it('leaves out files without a digest, also through a link to the skill', () => {
     symlinkSync('skill', join(directory, 'linked'))
     symlinkSync('.git', join(directory, 'skill/history'))
     for (const path of ['.git/config', 'history/config']) {
@@ -140,7 +149,7 @@ describe('resolveInside', () => {
     }
   })
 
-  it('does not take a link to a neighbour, or to what is above, for the skill', () => {
+  it('refuses a link to a neighbour or to a folder above the skill', () => {
     symlinkSync('skill-other', join(directory, 'linked'))
     symlinkSync('..', join(directory, 'skill/up'))
     const root = join(directory, 'linked')
@@ -169,7 +178,7 @@ describe('resolveInside', () => {
     ['references/.a.md.swp', 'path-left-out'],
     ['references/../.git/config', 'path-left-out'],
     ['a\0b', 'path-nul'],
-  ])('%j is refused as %s', (path, code) => {
+  ])('refuses %j as %s', (path, code) => {
     expect(resolveInside(join(directory, 'skill'), path)).toMatchObject({ ok: false, code })
   })
 })
@@ -177,7 +186,7 @@ describe('resolveInside', () => {
 describe('userDirectories', () => {
   it('follows absolute XDG variables and ignores relative ones', () => {
     const env = { XDG_CONFIG_HOME: '/c', XDG_STATE_HOME: 'relative', XDG_CACHE_HOME: '' }
-    expect(userDirectories({ env, home: '/home/a' })).toEqual({
+    expect(userDirectories({ env, home: '/home/a', cwd: '/home/a/app' })).toEqual({
       config: '/c/skillrail',
       state: '/home/a/.local/state/skillrail',
       cache: '/home/a/.cache/skillrail',

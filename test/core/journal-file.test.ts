@@ -33,7 +33,7 @@ function write(...records: object[]): void {
   journal.close()
 }
 
-it('reads back what was appended, in order, over several openings', () => {
+it('reads back appended records, in order, over several openings', () => {
   write({ n: 1 }, { n: 2, text: 'two\nlines' })
   write({ n: 3 })
   const reading = readJournal(path, seal)
@@ -41,7 +41,7 @@ it('reads back what was appended, in order, over several openings', () => {
   expect(reading).toMatchObject({ tornTail: undefined, diagnostics: [] })
 })
 
-it.runIf(existsSync('/dev/zero'))('is never read from what has no end', () => {
+it.runIf(existsSync('/dev/zero'))('refuses to read an endless file', () => {
   mkdirSync(dirname(path))
   symlinkSync('/dev/zero', path)
   expect(() => readJournal(path, seal)).toThrow('not a regular file')
@@ -53,7 +53,7 @@ it.runIf(existsSync('/dev/zero'))('is never read from what has no end', () => {
   expect(() => readJournal(path, seal)).toThrow('not a regular file')
 })
 
-it('tells its writer when something else has been at the file', () => {
+it('informs its writer if another program changed the file', () => {
   const journal = openJournal(path, seal)
   journal.append({ n: 1 })
   expect(journal.fileState()).toBe('whole')
@@ -72,7 +72,7 @@ it('is readable by its owner only', () => {
   expect(statSync(path).mode & 0o777).toBe(0o600)
 })
 
-it('drops and reports a torn last line at every length, and writes on after it', () => {
+it('drops and reports a torn last line of every length, and then appends', () => {
   write({ n: 1 }, { n: 2 })
   const whole = readFileSync(path)
   const start = whole.indexOf(10) + 1
@@ -88,7 +88,7 @@ it('drops and reports a torn last line at every length, and writes on after it',
 })
 
 describe.each(['not json', '[1]', '"text"', 'null', '{"n":', ''])('a damaged line %j', (line) => {
-  it('is an error with its line and byte offset, and keeps what stands before it', () => {
+  it('is an error with its line and byte offset, and the earlier records stay', () => {
     write({ n: 1 })
     const whole = statSync(path).size
     appendFileSync(path, `${line}\n{"n":2}\n`)
@@ -112,7 +112,7 @@ describe('the sums of lines', () => {
     ['a doubled line', 3, (all) => all.toSpliced(1, 0, all[1] ?? '')],
     ['swapped lines', 3, (all) => all.with(2, all[3] ?? '').with(3, all[2] ?? '')],
     ['a last line that is whole, but edited', 5, (all) => all.with(4, '{"n":6}')],
-  ])('tell of %s, with its record and byte', (_what, record, change) => {
+  ])('reveal %s, with its record and byte', (_what, record, change) => {
     write(...records)
     const changed = change(lines())
     writeFileSync(path, changed.map((line) => `${line}\n`).join(''))
@@ -133,7 +133,7 @@ describe('the sums of lines', () => {
     expect(reading.diagnostics[0]?.message).toContain(`record ${record} (byte ${offset})`)
   })
 
-  it('tell of every flipped bit; only one in the last newline is a torn last line', () => {
+  it('reveal every flipped bit, except in the last newline, which is a torn last line', () => {
     write(...records)
     const whole = readFileSync(path)
     const first = whole.indexOf(10)
@@ -149,7 +149,7 @@ describe('the sums of lines', () => {
     }
   })
 
-  it('are not continued from a line that has none', () => {
+  it('do not continue after a line without a sum', () => {
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, '{"n":1}\n')
     expect(() => openJournal(path, seal)).toThrow('does not end with a sum')
@@ -166,7 +166,7 @@ it('writes several records in one go', () => {
   expect(readJournal(path, seal).records).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }])
 })
 
-it('says in a sentence that the disk refuses, and keeps the records that were whole', () => {
+it('reports a full disk in a sentence, and keeps the whole records', () => {
   write({ n: 1 })
   expect(() => openJournal(join(path, 'below-a-file'), seal)).toThrow(StateFileError)
   expect(readJournal(path, seal).records).toEqual([{ n: 1 }])
@@ -199,7 +199,7 @@ it('keeps any JSON object unchanged, and any cut leaves a prefix of the records'
   )
 })
 
-it('of another key, another run or nobody is foreign, and can still be read without a key', () => {
+it('is foreign with another key, another run or no sum, and readable without a key', () => {
   write({ n: 1 }, { n: 2 })
   const others = [
     { ...seal, start: 'another run' },

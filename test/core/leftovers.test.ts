@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { writeFileAtomicSync } from '../../src/core/write-files.ts'
 
-it('a write removes what a killed one of the same file has left, and nothing else', () => {
+it('a write removes the temporary files of a killed write to the same file, and nothing else', () => {
   const directory = mkdtempSync(join(tmpdir(), 'skillrail-leftovers-'))
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
   const put = (name: string, ageSeconds: number): string => {

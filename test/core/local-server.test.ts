@@ -70,7 +70,7 @@ const shaped = (shape: RawRequest = {}): string =>
   })
 
 describe('a local server', () => {
-  it('answers who knows the token', async () => {
+  it('answers requests with the token', async () => {
     answered = []
     const answer = await send(shaped({ body: '{"a":1}' }))
     expect(answer).toMatch(/^HTTP\/1\.1 200 OK[^]*\{"secret":1\}/)
@@ -170,7 +170,7 @@ describe('a local server', () => {
     ['headers without end', 431, () => ({ more: `X: ${'a'.repeat(20_000)}\n` })],
     ['a failure inside', 500, () => ({ line: 'POST /fails HTTP/1.1' })],
   ]
-  it.each(refused)('refuses %s with %i, in a number and no word', async (_, status, shape) => {
+  it.each(refused)('refuses %s with %i and no text', async (_, status, shape) => {
     answered = []
     const answer = await send(shaped(shape()))
     expect(statusOf(answer)).toBe(status)
@@ -179,7 +179,7 @@ describe('a local server', () => {
     expect(answered).toEqual([])
   })
 
-  it('takes no second request for one that was hidden in a body', async () => {
+  it('does not answer a second request that is hidden in a body', async () => {
     answered = []
     const hidden = shaped({ body: '{"hidden":1}' })
     await send(shaped({ body: hidden, line: 'POST /other HTTP/1.1' }))
@@ -187,7 +187,7 @@ describe('a local server', () => {
     expect(answered).toEqual([])
   })
 
-  it('ends a request that does not arrive', async () => {
+  it('ends a request that does not arrive completely', async () => {
     answered = []
     const slow = await Promise.all([
       send('POST /data HTTP/1.1\nHost: '),
@@ -197,12 +197,12 @@ describe('a local server', () => {
     expect(answered).toEqual([])
   })
 
-  it('ends a connection on which nothing is said', async () => {
+  it('ends a connection without a request', async () => {
     // Node answers 408 where its own check of what is late comes before ours.
     expect(await send('')).toMatch(/^(?:HTTP\/1\.1 408 |$)/)
   })
 
-  it('hears no more of a request without the token, whatever of it is still to come', async () => {
+  it('stops reading a request without the token, whatever is still to come', async () => {
     const head = shaped({ authorization: '', more: 'Content-Length: 900\n', body: '{' })
     expect(statusOf(await send(head.replace('Connection: close\n', '')))).toBe(401)
   })
@@ -210,7 +210,7 @@ describe('a local server', () => {
   it.each([
     ['say nothing', ''],
     ['begin a request', 'POST /data HTTP/1.1\r\nHost: 1'],
-  ])('answers who has the token while 300 others %s', async (_, text) => {
+  ])('answers requests with the token while 300 other clients %s', async (_, text) => {
     const others = Array.from({ length: 300 }, () => {
       const socket = createConnection({ host: '127.0.0.1', port: patient.port })
       socket.on('error', () => undefined)
@@ -226,13 +226,13 @@ describe('a local server', () => {
     }
   })
 
-  it('is reached by no other address of this machine', async () => {
+  it('is not reachable by another address of this machine', async () => {
     await expect(send(shaped(), { host: '::1' })).rejects.toThrow(
       /REFUSED|ADDRNOTAVAIL|AFNOSUPPORT/,
     )
   })
 
-  it('makes nothing it says executable, framed, kept or of another type', async () => {
+  it('forbids that its answers are executed, framed, cached or read as another type', async () => {
     for (const answer of [await send(shaped()), await send(shaped({ authorization: '' }))]) {
       expect(answer).toMatch(/^x-content-type-options: nosniff/m)
       expect(answer).toMatch(
@@ -243,7 +243,7 @@ describe('a local server', () => {
     }
   })
 
-  it('gives a page to everybody on this machine, with the scripts that stand in it alone', async () => {
+  it("serves a page to everybody on this machine, and allows only the page's own scripts", async () => {
     const page = { line: 'GET / HTTP/1.1', authorization: '', type: '' }
     const answer = await send(shaped(page))
     expect(statusOf(answer)).toBe(200)

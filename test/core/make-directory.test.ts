@@ -10,7 +10,7 @@ import {
 
 const place = (): string => mkdtempSync(join(tmpdir(), 'skillrail-directory-'))
 
-it('makes what is missing, and leaves what is there as it is', () => {
+it('creates missing directories, and leaves existing ones unchanged', () => {
   const root = place()
   makeDirectory(join(root, 'a'), 0o711)
   makeDirectory(join(root, 'a', 'b', '..', 'c'), 0o700)
@@ -19,7 +19,7 @@ it('makes what is missing, and leaves what is there as it is', () => {
   expect([...modes, existsSync(join(root, 'a', 'b'))]).toEqual([0o711, 0o700, false])
 })
 
-it('goes through links to directories', () => {
+it('follows links to directories', () => {
   const root = place()
   makeDirectory(join(root, 'there'))
   symlinkSync('there', join(root, 'link'))
@@ -31,14 +31,14 @@ it.each([
   ['a file', 'file', 'EEXIST'],
   ['below a file', 'file/a/b', 'ENOTDIR'],
   ['a link to nothing', 'nowhere', 'EEXIST'],
-])('says why it cannot be made: %s', (_what, path, code) => {
+])('reports why a directory cannot be created: %s', (_what, path, code) => {
   const root = place()
   writeFileSync(join(root, 'file'), '')
   symlinkSync('none', join(root, 'nowhere'))
   expect(() => makeDirectory(join(root, path))).toThrow(code)
 })
 
-it.runIf(existsSync('/proc/self'))('ends in a place where nothing can be made', () => {
+it.runIf(existsSync('/proc/self'))('ends in a place where nothing can be created', () => {
   expect(() => makeDirectory('/proc/none/below')).toThrow('ENOENT')
   expect(() => makePrivateDirectory('/proc/none/below')).toThrow('ENOENT')
   expect(() => writeFileAtomicSync('/proc/none/below', '')).toThrow('ENOENT')

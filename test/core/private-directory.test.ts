@@ -10,13 +10,13 @@ const modeOf = (...parts: string[]): number => statSync(join(...parts)).mode & 0
 const place = (): string => mkdtempSync(join(tmpdir(), 'skillrail-private-'))
 
 describe('makePrivateDirectory', () => {
-  it('lets nobody else into what it makes, on every level', () => {
+  it('creates directories on every level that only the user can open', () => {
     const root = place()
     makePrivateDirectory(join(root, 'a', 'b'))
     expect([modeOf(root, 'a'), modeOf(root, 'a', 'b')]).toEqual([0o700, 0o700])
   })
 
-  it('leaves the directory of a project that is shared, and what is there, as they are', () => {
+  it('leaves a shared project directory and existing directories unchanged', () => {
     const root = place()
     mkdirSync(join(root, 'there'), { mode: 0o755 })
     makePrivateDirectory(join(root, 'there', '.skillrail', 'runs'))
@@ -27,7 +27,7 @@ describe('makePrivateDirectory', () => {
   })
 })
 
-it('makes private directories for a private file and usual ones for another', () => {
+it('creates private directories for a private file and normal ones for another file', () => {
   const root = place()
   writeFileAtomicSync(join(root, 'state', 'x'), '', { mode: 0o600 })
   openJournal(join(root, 'runs', 'x'), seal).close()

@@ -9,10 +9,14 @@ import { projectStateDirectory, stateDirectory } from '../../src/core/runtime.ts
 function place(directory = '', env: Record<string, string> = {}) {
   const home = mkdtempSync(join(tmpdir(), 'skillrail-state-'))
   onTestFinished(() => rmSync(home, { recursive: true, force: true }))
-  return { home, runtime: { home, env }, settings: { state: { directory } } }
+  return {
+    home,
+    runtime: { home, env, cwd: join(home, 'app') },
+    settings: { state: { directory } },
+  }
 }
 
-it('gives each project a directory of its own, by its real path', () => {
+it('assigns each project its own directory, by its real path', () => {
   const where = place()
   const a = join(where.home, 'a/app')
   const b = join(where.home, 'b/app')
@@ -24,12 +28,12 @@ it('gives each project a directory of its own, by its real path', () => {
   expect(projectStateDirectory(`${b}/../../a/app`, where)).toBe(one)
 })
 
-it('is moved by an absolute setting, and refuses a relative one', () => {
+it('moves with an absolute setting, and refuses a relative one', () => {
   expect(stateDirectory(place('/ci/state'))).toBe('/ci/state')
   expect(() => stateDirectory(place('state'))).toThrow('must be an absolute path, not "state"')
 })
 
-it('makes a private key once, and seals with it', () => {
+it('creates a private key once, and seals with it', () => {
   const where = place()
   const seal = openSealer(where)
   expect(seal('a', 'b')).toMatch(/^[0-9a-f]{64}$/)
@@ -41,13 +45,13 @@ it('makes a private key once, and seals with it', () => {
   expect(() => openSealer(where)('a')).toThrow('is damaged')
 })
 
-it('takes the key of SKILLRAIL_STATE_KEY, and makes none', () => {
+it('uses the key of SKILLRAIL_STATE_KEY, and creates no file', () => {
   const env = { SKILLRAIL_STATE_KEY: 'shared' }
   const one = openSealer(place('', env))('x')
   expect(openSealer(place('', env))('x')).toBe(one)
 })
 
-it('has one key, however many processes make it at once', () => {
+it('creates one key, however many processes run at once', () => {
   const where = place()
   const source = new URL('../../src/core/project-state.ts', import.meta.url).href
   const script = `import(${JSON.stringify(source)}).then(({ openSealer }) => console.log(openSealer(${JSON.stringify(where)})('x')))`

@@ -114,7 +114,7 @@ const schema = object(
 const isSarif = new Ajv({ allowUnionTypes: true }).compile(schema)
 
 describe('a SARIF log', () => {
-  it('has the structure of the standard, whatever the diagnostics have', () => {
+  it('has the structure of the standard, whatever the diagnostics contain', () => {
     const log = sarifLog(
       tool,
       [
@@ -130,7 +130,7 @@ describe('a SARIF log', () => {
     expect(isSarif({ version: '2.1.0', runs: [{}] })).toBe(false)
   })
 
-  it('lists the rules that were hit, in code-point order, and refers to them', () => {
+  it('lists the rules of its results in code-point order, and refers to them', () => {
     const log = sarifLog(tool, [finding({ code: 'zebra' }), finding(), finding()], '/work')
     expect(log.runs[0]?.tool.driver.rules.map(({ id }) => id)).toEqual(['a-rule', 'zebra'])
     expect(log.runs[0]?.results.map(({ ruleIndex }) => ruleIndex)).toEqual([1, 0, 0])
@@ -143,7 +143,7 @@ describe('a SARIF log', () => {
     ['/work', 'file:///work'],
     ['a/é#?.md', 'a/%C3%A9%23%3F.md'],
     ['a\ud800.md', 'a%EF%BF%BD.md'],
-  ])('gives %j the address %s', (path, uri) => {
+  ])('writes %j as the address %s', (path, uri) => {
     const [result] = sarifLog(tool, [finding({ path })], '/work').runs[0]?.results ?? []
     expect(result?.locations[0]?.physicalLocation.artifactLocation.uri).toBe(uri)
   })
@@ -155,7 +155,7 @@ describe('a SARIF log', () => {
     expect(result?.message.text).toBe('a\\u{202e}b [redacted]\nx')
   })
 
-  it('is a document without results where nothing was found', () => {
+  it('is a document without results if there are no diagnostics', () => {
     const log = sarifLog(tool, [], '/work')
     expect(isSarif(log)).toBe(true)
     expect(log.runs[0]?.results).toEqual([])

@@ -31,30 +31,30 @@ const codeOf = (path: string): string => {
 }
 
 describe.skipIf(process.platform === 'win32')('a store of the user', () => {
-  it('is read where only the user can write it', () => {
+  it('is read if only the user can write it', () => {
     expect(codeOf(store())).toBe('read')
   })
 
-  it.each([0o620, 0o602, 0o666])('of mode %o is refused', (mode) => {
+  it.each([0o620, 0o602, 0o666])('is refused with the mode %o', (mode) => {
     const path = store()
     chmodSync(path, mode)
     expect(codeOf(path)).toBe('file-shared')
   })
 
-  it('in a directory that others can write is refused', () => {
+  it('is refused in a directory that others can write', () => {
     const path = store()
     chmodSync(join(path, '..'), 0o777)
     expect(codeOf(path)).toBe('file-shared')
   })
 
-  it('that is a link is refused', () => {
+  it('is refused as a link', () => {
     const path = store()
     renameSync(path, `${path}.real`)
     symlinkSync(`${path}.real`, path)
     expect(codeOf(path)).toBe('file-not-regular')
   })
 
-  it.runIf(isRoot)('of another account is refused', () => {
+  it.runIf(isRoot)('is refused if it belongs to another account', () => {
     const path = store()
     chownSync(path, 65_534, 65_534)
     expect(codeOf(path)).toBe('file-shared')

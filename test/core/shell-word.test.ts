@@ -15,7 +15,7 @@ it.each([
   expect(words.map(shellWord).join(' ')).toBe(line)
 })
 
-it('gives a shell the same words, whatever they hold', () => {
+it('a shell reads the same words, whatever they contain', () => {
   const word = fc.string({
     unit: fc.constantFrom(...Array.from(`ab-_=~ '"\\$\`;|&<>(){}[]*?!#%\n\té`)),
     maxLength: 12,

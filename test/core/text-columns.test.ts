@@ -18,7 +18,7 @@ describe('columnsOf', () => {
     ['🇩🇪', 2],
     ['❤️', 2],
     ['✓ ✗ … █ ⊘', 9],
-  ])('%j takes %i', (text, columns) => {
+  ])('counts for %j %i columns', (text, columns) => {
     expect(columnsOf(text)).toBe(columns)
   })
 })
@@ -36,11 +36,11 @@ describe('cutToColumns', () => {
     ['abc', 0, ''],
     ['検', 1, '…'],
     ['検', -1, ''],
-  ])('%j in %i columns is %j', (text, columns, cut) => {
+  ])('cuts %j in %i columns to %j', (text, columns, cut) => {
     expect(cutToColumns(text, columns)).toBe(cut)
   })
 
-  it('never takes more columns than there are, and never leaves half a character', () => {
+  it('never uses more columns than allowed, and never leaves half a character', () => {
     const texts = fc.string({ unit: 'grapheme', maxLength: 40 })
     fc.assert(
       fc.property(texts, fc.nat(50), (text, columns) => {
@@ -53,7 +53,7 @@ describe('cutToColumns', () => {
   })
 })
 
-it('padToColumns fills up by what is seen', () => {
+it('padToColumns fills up to a visible width', () => {
   expect(padToColumns('検', 4)).toBe('検  ')
   expect(padToColumns('long', 2)).toBe('long')
 })

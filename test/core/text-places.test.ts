@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { deepestJson, tooDeepAt } from '../../src/core/json.ts'
 import { placesIn } from '../../src/core/text.ts'
 
-it('a place is the line and the column that counting from the beginning gives', () => {
+it('a place equals the line and column counted from the beginning', () => {
   const texts = fc.string({ unit: fc.constantFrom('a', '\n', '\r', 'é', '😀') })
   fc.assert(
     fc.property(texts, (text) => {
@@ -20,7 +20,7 @@ it('a place is the line and the column that counting from the beginning gives', 
 describe('the depth of JSON', () => {
   const nested = (levels: number): string => '[{"a":'.repeat(levels / 2) + '}]'.repeat(levels / 2)
 
-  it('is found where it goes too far', () => {
+  it('is reported at the place where it goes too far', () => {
     expect(tooDeepAt(nested(deepestJson))).toBeUndefined()
     expect(tooDeepAt(`[${nested(deepestJson)}]`)).toBe(nested(deepestJson).indexOf('}]') - 4)
     expect(tooDeepAt('[[[', 2)).toBe(2)
@@ -36,7 +36,7 @@ describe('the depth of JSON', () => {
     expect(tooDeepAt(text)).toBeUndefined()
   })
 
-  it('counts what stands behind a text that ends with its line', () => {
+  it('counts brackets after an unclosed text on an earlier line', () => {
     expect(tooDeepAt(`"a\n${'['.repeat(300)}`)).toBe(3 + deepestJson)
   })
 })

@@ -20,11 +20,11 @@ describe('safeText', () => {
     ['no \ufffe character \uffff', 'no \\u{fffe} character \\u{ffff}'],
     ['family 👨‍👩‍👧 ❤️', 'family 👨‍👩‍👧 ❤️'],
     ['Grüße, 世界, עברית', 'Grüße, 世界, עברית'],
-  ])('%j becomes %j', (text, expected) => {
+  ])('changes %j to %j', (text, expected) => {
     expect(safeText(text)).toBe(expected)
   })
 
-  it('leaves nothing that a terminal obeys in any text', () => {
+  it('leaves no control characters in any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(safeText(text)).not.toMatch(
@@ -74,7 +74,7 @@ describe('redactText', () => {
     [`a ${webToken('')} b`, 'a [redacted] b'],
     [`session-${webToken('')}`, 'session-[redacted]'],
     [`with certificates ${webToken('x5c'.repeat(2000))}`, 'with certificates [redacted]'],
-  ])('%j becomes %j', (text, expected) => {
+  ])('changes %j to %j', (text, expected) => {
     expect(redactText(text)).toBe(expected)
   })
 
@@ -108,7 +108,7 @@ describe('findSecrets', () => {
     [`token=${token}`, [{ offset: 6, length: token.length, kind: 'GitHub token' }]],
     ['API_KEY=$API_KEY', []],
     ['https://u:pw@host', [{ offset: 10, length: 2, kind: 'password in an address' }]],
-  ])('of %j is %j', (text, expected) => {
+  ])('finds in %j: %j', (text, expected) => {
     expect(findSecrets(text)).toEqual(expected)
   })
 
@@ -152,7 +152,7 @@ describe('nearest', () => {
     ['version', undefined],
     ['x', undefined],
     ['', undefined],
-  ])('%j is nearest to %j', (word, expected) => {
+  ])('chooses %j for %j', (word, expected) => {
     expect(nearest(word, fields)).toBe(expected)
   })
 })

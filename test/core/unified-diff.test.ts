@@ -17,7 +17,7 @@ describe('a unified diff', () => {
     expect(unifiedDiff('a', 'x\n', 'x\n')).toBe('')
   })
 
-  it('has three lines of context, and a hunk for each distant change', () => {
+  it('contains three lines of context, and a hunk for each distant change', () => {
     const before = Array.from({ length: 20 }, (_, index) => `${index}\n`).join('')
     const after = before.replace('2\n', 'two\n').replace('17\n', '')
     expect(unifiedDiff('a.md', before, after)).toBe(
@@ -28,7 +28,7 @@ describe('a unified diff', () => {
     )
   })
 
-  it('of two long texts without a common line is one block', () => {
+  it('is one block for two long texts without a common line', () => {
     const text = (word: string): string =>
       Array.from({ length: 5000 }, (_, index) => `${word} ${index}\n`).join('')
     const lines = unifiedDiff('a.md', text('old'), `${text('new')}end`).split('\n')

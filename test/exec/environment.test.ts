@@ -17,7 +17,7 @@ const ours = {
   SystemRoot: 'c:\\w',
 }
 
-it('passes on programs, user, locale and what is configured, and nothing else', () => {
+it('passes on programs, user, locale and configured variables, and nothing else', () => {
   const runtime = { env: ours, platform: 'linux' } as const
   expect(childEnvironment(runtime, ['WANTED', 'ABSENT'], { SKILLRAIL_STEP: 's' })).toEqual({
     PATH: '/bin',
@@ -34,7 +34,7 @@ it('passes on programs, user, locale and what is configured, and nothing else', 
   })
 })
 
-it('on Windows knows names in any case, and what programs need to start', () => {
+it('reads names in any case on Windows, and passes on the variables that programs need', () => {
   const environment = childEnvironment({ env: ours, platform: 'win32' }, [], {})
   expect(environment).toMatchObject({ Path: 'c:\\bin', SystemRoot: 'c:\\w' })
   expect(environment).not.toHaveProperty('OPENAI_API_KEY')

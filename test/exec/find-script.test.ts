@@ -17,7 +17,7 @@ describe('the script of a skill', () => {
   }
 
   it.each(['run', 'run.sh', 'run.mjs', 'run.js', 'run.ts', 'run.py'])(
-    'is scripts/%s by convention',
+    'is found by convention: scripts/%s',
     (name) => {
       write(`scripts/${name}`)
       const found = findScript(directory, undefined)
@@ -25,7 +25,7 @@ describe('the script of a skill', () => {
     },
   )
 
-  it('is what run names', () => {
+  it('is the file that run names', () => {
     write('scripts/run.sh')
     write('bin/go.py', 'print()', 0o644)
     expect(findScript(directory, 'bin/go.py')).toMatchObject({
@@ -34,12 +34,12 @@ describe('the script of a skill', () => {
     })
   })
 
-  it('is nothing in a skill of instructions', () => {
+  it('is undefined in a skill of instructions', () => {
     write('scripts/other.sh')
     expect(findScript(directory, undefined)).toEqual({ kind: 'none' })
   })
 
-  it('is a diagnostic when there are two', () => {
+  it('is a diagnostic if there are two scripts', () => {
     write('scripts/run.sh')
     write('scripts/run.py')
     expect(findScript(directory, undefined)).toMatchObject({
@@ -61,7 +61,7 @@ describe('the script of a skill', () => {
     expect(findScript(directory, run)).toMatchObject({ kind: 'broken', diagnostic: { code } })
   })
 
-  it('is a diagnostic when nothing says how to start it', () => {
+  it('is a diagnostic if nothing says how to start it', () => {
     write('scripts/run', 'no shebang', 0o644)
     expect(findScript(directory, undefined)).toMatchObject({
       kind: 'broken',
@@ -69,20 +69,20 @@ describe('the script of a skill', () => {
     })
   })
 
-  it('may have a companion that verifies', () => {
+  it('can have a second script that verifies', () => {
     expect(findVerifyScript(directory).kind).toBe('none')
     write('scripts/verify.sh')
     expect(findVerifyScript(directory)).toMatchObject({ script: { relative: 'scripts/verify.sh' } })
   })
 
-  it('may be empty where its name says what executes it', () => {
+  it('can be empty if its name determines the interpreter', () => {
     write('scripts/run.py', '')
     const search = findScript(directory, undefined)
     expect(search.kind).toBe('found')
   })
 
   it.each(['#!/bin/false', `#!/bin/false ${'x'.repeat(300)}`])(
-    'is told by no more than its first 256 bytes: %s',
+    'is recognised by at most its first 256 bytes: %s',
     (line) => {
       const long = `${line}\n`.padEnd(20_000, 'x')
       const [, argument] = line.slice(0, 256).split(' ')
@@ -97,7 +97,7 @@ describe('the script of a skill', () => {
     },
   )
 
-  it('is looked at anew when it was replaced, also by a link that leads out', () => {
+  it('is read again after it was replaced, also by a link out of the skill', () => {
     write('scripts/run')
     const outside = mkdtempSync(join(tmpdir(), 'skillrail-outside-'))
     writeFileSync(join(outside, 'run'), '#!/bin/sh\n', { mode: 0o755 })
@@ -125,14 +125,20 @@ describe('how a script is started', () => {
     ['/s/run.mjs', '#!/usr/bin/env node\n', true, [node, '/s/run.mjs']],
     ['/s/run', '#!/usr/bin/env -S node --no-warnings\n', true, [node, '--no-warnings', '/s/run']],
     ['/s/run.ts', '#!/usr/bin/env bun\n', false, ['bun', '/s/run.ts']],
+    ['/s/run.py', '#!/usr/bin/env python3\n', true, ['python3', '/s/run.py']],
+    ['/s/run', '#!/usr/bin/env python3\r\n', true, ['/s/run']],
+    ['/s/run', '#!/bin/env -S A=1 sh -e\n', true, ['/bin/env', 'A=1', 'sh', '-e', '/s/run']],
     ['/s/run', '\u007fELF', true, ['/s/run']],
     ['/s/run', '', false, undefined],
-  ])('%s beginning with %j, run bit %s', (path, head, executable, expected) => {
-    const started = interpreterFor({ path, head, executable, platform: 'linux' })
-    expect(started === undefined ? undefined : [started.file, ...started.args]).toEqual(expected)
-  })
+  ])(
+    'depends on name, first line and run bit: %s with %j, run bit %s',
+    (path, head, executable, expected) => {
+      const started = interpreterFor({ path, head, executable, platform: 'linux' })
+      expect(started === undefined ? undefined : [started.file, ...started.args]).toEqual(expected)
+    },
+  )
 
-  it('needs no shell of Unix on Windows', () => {
+  it('needs no Unix shell on Windows', () => {
     const script = { head: '#!/usr/bin/env python\n', executable: true, platform: 'win32' } as const
     expect(interpreterFor({ path: 'C:\\s\\run.py', ...script })?.file).toBe('python')
   })

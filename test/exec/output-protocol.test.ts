@@ -99,7 +99,7 @@ describe('the output of a script', () => {
     ['errors that are not a list', 'output:\n  status: success\n  errors: {a: 1}\n', 'errors'],
     ['metrics that are not a mapping', 'output:\n  status: success\n  metrics: [1]\n', 'metrics'],
     ['an alias', 'output:\n  status: success\n  result: &a x\n  errors: [*a]\n', ''],
-  ])('is a failure output-malformed for %s', (_name, stdout, reason) => {
+  ])('is a failure with the code output-malformed for %s', (_name, stdout, reason) => {
     const output = fromStdout(stdout)
     expect(output.status).toBe('failure')
     expect(output.errors[0]?.code).toBe('output-malformed')
@@ -157,7 +157,7 @@ describe('the output of a script', () => {
     )
   const word = fc.string({ maxLength: 12 })
 
-  it('is never a success by what is begun as an output and torn', () => {
+  it('is never a success by an incomplete block', () => {
     const object = fc
       .tuple(word, word, fc.constantFrom('failure', 'critical'), fc.boolean(), fc.boolean())
       .map(([result, message, status, first, wide]) => {
@@ -176,7 +176,7 @@ describe('the output of a script', () => {
     )
   })
 
-  it('is whatever the exit code says for what other programs print', () => {
+  it('follows the exit code for output of other programs', () => {
     const key = fc.constantFrom('name', 'state', 'output', 'level', 'message', 'result', 'errors')
     const value = fc.letrec((tie) => ({
       leaf: fc.oneof(word, fc.integer(), fc.boolean(), fc.constant(null), fc.constant('failure')),
@@ -196,7 +196,7 @@ describe('the output of a script', () => {
     )
   })
 
-  it('is a failure when the exit code contradicts a success', () => {
+  it('is a failure if the exit code contradicts a success', () => {
     const output = fromStdout('output:\n  status: success\n  result: fine\n', 3)
     expect(output).toMatchObject({ status: 'failure', result: 'fine' })
     expect(output.errors).toEqual([
@@ -209,7 +209,7 @@ describe('the output of a script', () => {
     expect(fromStdout('{"status":"critical"}', 0).status).toBe('critical')
   })
 
-  it('without a block is judged by the exit code, with the last complaint', () => {
+  it('follows the exit code without a block, with the last error line', () => {
     expect(fromStdout('working\n', 2, 'first\nno such file\n')).toMatchObject({
       status: 'failure',
       result: 'no such file',
@@ -217,7 +217,7 @@ describe('the output of a script', () => {
     })
   })
 
-  it('comes from the file it wrote before anything it printed', () => {
+  it('comes from the output file, before any printed block', () => {
     const printed = captured('{"status":"success"}')
     const file = 'status: failure\nresult: from the file\n'
     const end = { kind: 'exit', code: 0 } as const
@@ -232,14 +232,11 @@ describe('the output of a script', () => {
     ['{"status":"failure"}\nx', 'plain end\n', 'failure'],
     ['output:\n  status: failure\nx', 'plain end\n', 'failure'],
     ['log\n{"status":"fail', 'plain end\n', 'success'],
-  ])(
-    'is the last one that is left of %j and %j when the middle is missing',
-    (head, tail, status) => {
-      const stdout = { head, tail, droppedBytes: 8e6 }
-      const end = { kind: 'exit', code: 0 } as const
-      expect(readOutput({ end, stdout, stderr: stdout }).status).toBe(status)
-    },
-  )
+  ])('is the last remaining block of %j and %j if the middle is missing', (head, tail, status) => {
+    const stdout = { head, tail, droppedBytes: 8e6 }
+    const end = { kind: 'exit', code: 0 } as const
+    expect(readOutput({ end, stdout, stderr: stdout }).status).toBe(status)
+  })
 
   it('normalises errors and metrics', () => {
     expect(

@@ -6,7 +6,7 @@ import { until } from '../patience.ts'
 
 const onLinux = process.platform === 'linux'
 
-it.runIf(onLinux)('counts a program that has ended and is not yet buried as gone', async () => {
+it.runIf(onLinux)('counts a zombie process as gone', async () => {
   // The shell starts a group and becomes a program that never asks after it.
   const keeper = spawn('/bin/sh', ['-c', 'set -m; sleep 0.1 & echo $!; exec sleep 600'])
   try {
@@ -19,7 +19,7 @@ it.runIf(onLinux)('counts a program that has ended and is not yet buried as gone
   }
 })
 
-it('counts a program that runs as alive, and none as gone', async () => {
+it('counts a running program as alive, and a missing one as gone', async () => {
   const child = spawn('sleep', ['30'], { detached: true })
   const pid = child.pid ?? 0
   expect(groupIsGone(pid)).toBe(false)

@@ -29,7 +29,7 @@ describe('running a process', () => {
     expect([result.stdout.head, result.stderr.head]).toEqual(['out\n', 'err\n'])
   })
 
-  it('gives the child exactly the environment it was told', async () => {
+  it('starts the child with exactly the environment of the request', async () => {
     const result = await runProcess({
       file: process.execPath,
       args: ['-p', 'Object.keys(process.env).sort().join()'],
@@ -40,7 +40,7 @@ describe('running a process', () => {
     expect(result.stdout.head.trim()).toBe('ONLY')
   })
 
-  it('feeds standard input, and survives a program that never reads it', async () => {
+  it('writes stdin, and survives a program that never reads it', async () => {
     expect((await shell('cat', { stdin: 'hello' })).stdout.head).toBe('hello')
     expect((await shell('exec true', { stdin: 'x'.repeat(5_000_000) })).end).toEqual({
       kind: 'exit',
@@ -57,12 +57,12 @@ describe('running a process', () => {
     expect(result.stdout.droppedBytes).toBeGreaterThan(1_287_000)
   })
 
-  it('takes binary output without harm', async () => {
+  it('reads binary output', async () => {
     const result = await shell("printf '\\377\\000\\376'")
     expect(result.stdout.head).toBe('\ufffd\0\ufffd')
   })
 
-  it('ends the whole group at the time-out, also what ignores TERM', async () => {
+  it('ends the whole group at the time-out, also processes that ignore TERM', async () => {
     const pids = join(directory, 'pids')
     const script = `trap '' TERM; (trap '' TERM; echo $$ > ${pids}; sleep 30) & sleep 30`
     const result = await withinLimit(
@@ -76,7 +76,7 @@ describe('running a process', () => {
   })
 
   it.runIf(process.platform === 'linux')(
-    'ends at the time-out what has left the group with its idempotency key',
+    'ends processes at the time-out that have left the group but carry its idempotency key',
     async () => {
       const pids = join(directory, 'pids')
       const key = `${directory}/escaped`
@@ -95,7 +95,7 @@ describe('running a process', () => {
     },
   )
 
-  it('ends what prints without end at the time-out', async () => {
+  it('ends a program that prints endlessly at the time-out', async () => {
     for (const script of [
       'while :; do echo x; done',
       'exec yes',
@@ -105,7 +105,7 @@ describe('running a process', () => {
     }
   })
 
-  it('ends at once when everything in the group heeds TERM', async () => {
+  it('ends at once if every process in the group obeys TERM', async () => {
     const marker = join(directory, 'cleaned')
     const script = `trap 'echo x > ${marker}; exit 0' TERM; sleep 30 & echo ready; wait`
     const controller = new AbortController()
@@ -117,19 +117,19 @@ describe('running a process', () => {
     expect(existsSync(marker)).toBe(true)
   })
 
-  it('does not start when it was aborted before', async () => {
+  it('does not start after an abort', async () => {
     const result = await shell('echo never > started', { signal: AbortSignal.abort() })
     expect(result.end).toEqual({ kind: 'aborted' })
     expect(existsSync(join(directory, 'started'))).toBe(false)
   })
 
-  it('does not wait for what was left in the background with its pipes', async () => {
+  it('does not wait for a background process with open pipes', async () => {
     const result = await shell('sleep 30 & echo $! ; exit 0')
     expect(result.end).toEqual({ kind: 'exit', code: 0 })
     process.kill(Number(result.stdout.head.trim()), 'SIGKILL')
   })
 
-  it('reads on after standard output was closed', async () => {
+  it('continues to read after stdout was closed', async () => {
     const result = await shell('exec 1>&-; echo still >&2; exit 4')
     expect(result.end).toEqual({ kind: 'exit', code: 4 })
     expect(result.stderr.head).toBe('still\n')
@@ -139,7 +139,7 @@ describe('running a process', () => {
     expect((await shell('kill -KILL $$')).end).toEqual({ kind: 'signal', signal: 'SIGKILL' })
   })
 
-  it('gives a file as standard input, from its beginning', async () => {
+  it('uses a file as stdin, from its beginning', async () => {
     const file = join(directory, 'input')
     writeFileSync(file, 'from a file')
     expect((await shell('cat', { stdin: { file } })).stdout.head).toBe('from a file')
@@ -148,13 +148,13 @@ describe('running a process', () => {
     expect(missing.end.kind).toBe('not-started')
   })
 
-  it('tells apart a signal and the exit code that a shell makes of it', async () => {
+  it('distinguishes a signal from the exit code that a shell derives from it', async () => {
     expect((await shell('exit 137')).end).toEqual({ kind: 'exit', code: 137 })
     expect((await shell('exit 127')).end).toEqual({ kind: 'exit', code: 127 })
     expect((await shell('kill -TERM $$')).end).toEqual({ kind: 'signal', signal: 'SIGTERM' })
   })
 
-  it('passes on arguments and values as they are, empty ones too', async () => {
+  it('passes on arguments and values unchanged, empty ones too', async () => {
     const given = ['', 'a b', "it's", '$HOME', 'ä\n*', '']
     const result = await runProcess({
       file: process.execPath,
@@ -166,14 +166,17 @@ describe('running a process', () => {
     expect(JSON.parse(result.stdout.head)).toEqual([given, ' =\n"ü" '])
   })
 
-  it.runIf(process.platform === 'linux')('leaves no descriptor of ours open in it', async () => {
-    const script = 'ls /proc/self/fd'
-    // What whoever started the tests left open is there in any case.
-    const inherited = execFileSync('/bin/sh', ['-c', script], { encoding: 'utf8' })
-    expect((await shell(script)).stdout.head).toBe(inherited)
-  })
+  it.runIf(process.platform === 'linux')(
+    'leaves no descriptor of Skillrail open in the program',
+    async () => {
+      const script = 'ls /proc/self/fd'
+      // What whoever started the tests left open is there in any case.
+      const inherited = execFileSync('/bin/sh', ['-c', script], { encoding: 'utf8' })
+      expect((await shell(script)).stdout.head).toBe(inherited)
+    },
+  )
 
-  it('starts it with default signals and in a process group of its own', async () => {
+  it('starts the program with default signals and in a separate process group', async () => {
     const result = await shell('(kill -PIPE $$); echo survived')
     expect(result.end).toEqual({ kind: 'signal', signal: 'SIGPIPE' })
     const group = await shell('ps -o pgid= -p $$; echo $$')
@@ -181,7 +184,7 @@ describe('running a process', () => {
     expect(leader).toBe(own)
   })
 
-  it('tells of output while the program runs', async () => {
+  it('reports output while the program runs', async () => {
     const controller = new AbortController()
     const heard: string[] = []
     const result = await shell('echo one >&2; echo two; sleep 30', {
@@ -195,21 +198,21 @@ describe('running a process', () => {
     expect(result.end).toEqual({ kind: 'aborted' })
   })
 
-  it('never mixes what is left in the background with what runs next', async () => {
+  it('never mixes the output of a background process with the next program', async () => {
     const left = await shell('(while :; do echo left; sleep 0.01; done) & echo $!')
     const next = await shell('sleep 0.3; echo next')
     process.kill(Number(left.stdout.head.split('\n').find((line) => /^\d+$/.test(line))), 'SIGKILL')
     expect(next.stdout.head).toBe('next\n')
   })
 
-  it('ends a program that was hardly started', async () => {
+  it('ends a program that has just started', async () => {
     const controller = new AbortController()
     const running = shell('sleep 30', { signal: controller.signal })
     controller.abort()
     expect((await running).end).toEqual({ kind: 'aborted' })
   })
 
-  it('says why a program could not be started', async () => {
+  it('reports why a program could not be started', async () => {
     const missing = await runProcess({
       file: join(directory, 'nothing'),
       args: [],
@@ -235,7 +238,7 @@ describe('running a process', () => {
       '#! /none/such -x\n',
       /^its first line names the interpreter \/none\/such, which does not exist/,
     ],
-  ])('names what a script is missing: %j', async (text, expected) => {
+  ])('names the missing program of a script: %j', async (text, expected) => {
     const file = join(directory, 'script')
     writeFileSync(file, text, { mode: 0o755 })
     const { end } = await shell('', { file })
@@ -263,7 +266,7 @@ describe('running a process', () => {
     }
   })
 
-  it.skipIf(!existsSync('/proc/self/fd'))('hands on three descriptors and no other', async () => {
+  it.skipIf(!existsSync('/proc/self/fd'))('passes on three descriptors and no other', async () => {
     const { stdout } = await shell('ls /proc/self/fd')
     // What we were given open ourselves stays so; the last one is the directory that is listed.
     const usual = execFileSync('ls', ['/proc/self/fd'], { encoding: 'utf8' })
@@ -271,7 +274,7 @@ describe('running a process', () => {
   })
 })
 
-it('does not leave a program behind when we end before it', async () => {
+it('does not leave a program behind when Skillrail ends before it', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'skillrail-exit-'))
   const pids = join(directory, 'pids')
   const module = new URL('../../src/exec/process.ts', import.meta.url).href

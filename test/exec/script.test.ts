@@ -62,7 +62,7 @@ printf 'output:\\n  status: success\\n  result: from file\\n' > "$SKILLRAIL_OUTP
   expect(readdirSync(join(directory, 'steps'))).toEqual([])
 })
 
-it('refuses an output file that is not a regular file of fair size', async () => {
+it('refuses an output file that is irregular or too large', async () => {
   const link = await run('#!/bin/sh\nln -s /etc/passwd "$SKILLRAIL_OUTPUT"\n')
   const fifo = await run('#!/bin/sh\nmkfifo "$SKILLRAIL_OUTPUT"\n')
   const huge = await run('#!/bin/sh\nhead -c 3000000 /dev/zero > "$SKILLRAIL_OUTPUT"\n')
@@ -71,14 +71,14 @@ it('refuses an output file that is not a regular file of fair size', async () =>
   }
 })
 
-it('is a failure when its files cannot be written, and says that nothing ran', async () => {
+it('fails if its files cannot be written, and reports that nothing ran', async () => {
   writeFileSync(join(directory, 'scratch'), 'in the way')
   const { output, unwritable } = await run('#!/bin/sh\necho fine\n')
   expect(output).toMatchObject({ status: 'failure', errors: [{ code: 'not-started' }] })
   expect(unwritable).toMatch(/^its files in .*steps cannot be written: /)
 })
 
-it('counts by its exit code where it put a file in the place of their directory', async () => {
+it('follows the exit code if the script replaced the directory of its files', async () => {
   const script = 'd=$(dirname "$SKILLRAIL_STATE"); rm -r "$d"; echo > "$d"; echo fine'
   const { output, unwritable } = await run(`#!/bin/sh\n${script}\n`)
   expect(output).toMatchObject({ status: 'success', result: 'fine' })
@@ -86,7 +86,7 @@ it('counts by its exit code where it put a file in the place of their directory'
 })
 
 it.runIf(process.platform === 'linux')(
-  'finds what an execution left behind, and ends it',
+  'finds processes that an execution left behind, and ends them',
   async () => {
     const leaves = "setsid sh -c 'echo > left; exec sleep 60' >/dev/null 2>&1 & echo $!"
     const { stdout } = await run(`#!/bin/sh\n${leaves}\nuntil [ -e left ]; do sleep 0.01; done\n`)
@@ -96,11 +96,14 @@ it.runIf(process.platform === 'linux')(
   },
 )
 
-it.runIf(process.platform === 'linux')('finds what its verification left behind', async () => {
-  const key = `${directory}/1:a`
-  const env = { SKILLRAIL_IDEMPOTENCY_KEY: verificationKey(key) }
-  const left = spawn('sleep', ['60'], { env, stdio: 'ignore' })
-  await once(left, 'spawn')
-  await until(() => endOrphans(new Set([key])) === 1)
-  await once(left, 'exit')
-})
+it.runIf(process.platform === 'linux')(
+  'finds processes that its verification left behind',
+  async () => {
+    const key = `${directory}/1:a`
+    const env = { SKILLRAIL_IDEMPOTENCY_KEY: verificationKey(key) }
+    const left = spawn('sleep', ['60'], { env, stdio: 'ignore' })
+    await once(left, 'spawn')
+    await until(() => endOrphans(new Set([key])) === 1)
+    await once(left, 'exit')
+  },
+)

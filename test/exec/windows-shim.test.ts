@@ -74,7 +74,7 @@ describe('a command file of Windows', () => {
     ['for a shell script', npmProgram(String.raw`node_modules\tool\run.sh`), undefined],
     ['that passes only one argument on', '"%dp0%\\a.exe" %1', undefined],
     ['that is empty', '', undefined],
-  ])('%s', (_form, text, target) => {
+  ])('is read %s', (_form, text, target) => {
     expect(shimTarget(shim, text, node)).toEqual(target)
   })
 
@@ -85,7 +85,7 @@ describe('a command file of Windows', () => {
     ['claude.exe', false],
     ['/usr/bin/claude', false],
     ['cmd', false],
-  ])('is told by its name: %s', (path, expected) => {
+  ])('is recognised by its name: %s', (path, expected) => {
     expect(isCommandFile(path)).toBe(expected)
   })
 })

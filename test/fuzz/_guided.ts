@@ -1,10 +1,10 @@
 import type { Random } from '../skill/_fuzz-text.ts'
 import { lengthen, mutate } from './_mutate.ts'
 
-/** Bytes of the longest input that is kept, and of the longest there is. */
+/** The bytes of the longest input that is stored, and of the longest possible input. */
 export const keptInput = 4096
 export const longestInput: number = 64 * 1024
-/** How often an input may become that long, which shows what is not linear. */
+/** The number of inputs with that length, which shows nonlinear work. */
 const longChance = 0.0005
 /** How many long inputs of each seed come first. */
 const longEach = 4
@@ -20,9 +20,9 @@ export interface GuidedOptions {
   random: Random
   /** Asked between executions. */
   goesOn(): boolean
-  /** Told of each input before it is executed, so that one that never ends is known. */
+  /** Called with each input before its execution, which identifies an input that never ends. */
   onStart(data: Uint8Array): void
-  /** Told of an input that reached what none before it did. */
+  /** Called with an input that reached a new branch. */
   onNew(data: Uint8Array): void
   onFind(find: { data: Uint8Array; error: unknown }): void
 }
@@ -35,7 +35,7 @@ export function runGuided(options: GuidedOptions): void {
   const { counters, random } = options
   const best = new Uint8Array(counters.length)
   const corpus: Uint8Array[] = []
-  const world = {
+  const fixture = {
     random,
     words: options.words,
     other: () => pickOf(corpus, random),
@@ -48,7 +48,7 @@ export function runGuided(options: GuidedOptions): void {
   for (const seed of options.seeds) execute(seed)
   if (corpus.length === 0) corpus.push(new Uint8Array())
   while (options.goesOn()) {
-    execute(mutate(pickOf(corpus, random), { ...world, limit: limitOf(random) }))
+    execute(mutate(pickOf(corpus, random), { ...fixture, limit: limitOf(random) }))
   }
 
   function execute(data: Uint8Array): void {
@@ -74,7 +74,7 @@ function limitOf(random: Random): number {
   return random.chance(0.05) ? keptInput : 128 << random.below(3)
 }
 
-/** Late ones are picked oftener: they stand for what was reached last. */
+/** Prefers late inputs, since they reached the newest branches. */
 function pickOf(corpus: readonly Uint8Array[], random: Random): Uint8Array {
   const late = random.chance(0.3) ? Math.min(corpus.length, 20) : corpus.length
   return corpus[corpus.length - 1 - random.below(late)] ?? new Uint8Array()

@@ -11,7 +11,7 @@ export interface Instrumented {
 /**
  * Puts a counter into every function, branch, loop and alternative of a module in JavaScript.
  *
- * @param first the number of its first branch; `globalThis[counters]` must hold a longer array.
+ * @param first the number of its first branch; `globalThis[counters]` must contain a longer array.
  */
 export function instrument(source: string, first: number, counters: string): Instrumented {
   const insertions: Insertion[] = []
@@ -89,7 +89,7 @@ function apply(source: string, insertions: readonly Insertion[]): string {
   return parts.join('') + source.slice(from)
 }
 
-/** Ends before beginnings: what ends here lies before what begins here. */
+/** Ends before beginnings, since a range that ends here precedes one that begins here. */
 function rank({ size }: Insertion): number {
   return size > 0 ? 0 : 1
 }

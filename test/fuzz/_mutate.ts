@@ -1,7 +1,7 @@
 import type { Random } from '../skill/_fuzz-text.ts'
 
 /** Sources of what an input can become. */
-export interface MutationWorld {
+export interface MutationFixture {
   random: Random
   /** Words that the code compares with, and that the target's language has. */
   words: readonly Uint8Array[]
@@ -12,13 +12,13 @@ export interface MutationWorld {
 }
 
 /** A few changes of an input; each is a small one, a mixture, or a part of it many times over. */
-export function mutate(input: Uint8Array, world: MutationWorld): Uint8Array {
-  const { random, limit } = world
+export function mutate(input: Uint8Array, fixture: MutationFixture): Uint8Array {
+  const { random, limit } = fixture
   let bytes = input
   for (let left = 1 << random.below(4); left > 0; left--) {
-    bytes = random.pick(changes)(bytes, world)
+    bytes = random.pick(changes)(bytes, fixture)
   }
-  if (limit > 8192) bytes = repeatOften(bytes, world)
+  if (limit > 8192) bytes = repeatOften(bytes, fixture)
   return bytes.subarray(0, limit)
 }
 
@@ -31,16 +31,16 @@ const pieces = [
 /** An input that is as long as there may be, by many times the same at one place of it. */
 export function lengthen(
   input: Uint8Array,
-  { random, limit }: Pick<MutationWorld, 'random' | 'limit'>,
+  { random, limit }: Pick<MutationFixture, 'random' | 'limit'>,
 ): Uint8Array {
   const at = place(input, random)
-  const own = input.subarray(at, at + 1 + random.below(24))
-  const part = own.length > 0 && random.chance(0.4) ? own : random.pick(pieces)
+  const excerpt = input.subarray(at, at + 1 + random.below(24))
+  const part = excerpt.length > 0 && random.chance(0.4) ? excerpt : random.pick(pieces)
   const count = Math.max(0, Math.floor((limit - input.length) / part.length))
   return splice(input, at, 0, numbered(part, count, random)).subarray(0, limit)
 }
 
-type Change = (bytes: Uint8Array, world: MutationWorld) => Uint8Array
+type Change = (bytes: Uint8Array, fixture: MutationFixture) => Uint8Array
 
 const changes: readonly Change[] = [
   insertWord,
@@ -89,30 +89,30 @@ const characters = [
 
 const numbers = ['0', '-1', '1e999', '99999999999999999999', '2147483648', '0x10', '1.5', '007']
 
-function insertWord(bytes: Uint8Array, { random, words }: MutationWorld): Uint8Array {
+function insertWord(bytes: Uint8Array, { random, words }: MutationFixture): Uint8Array {
   return words.length === 0 ? bytes : splice(bytes, place(bytes, random), 0, random.pick(words))
 }
 
-function replaceByWord(bytes: Uint8Array, { random, words }: MutationWorld): Uint8Array {
+function replaceByWord(bytes: Uint8Array, { random, words }: MutationFixture): Uint8Array {
   if (words.length === 0) return bytes
   const word = random.pick(words)
   return splice(bytes, place(bytes, random), random.below(word.length + 4), word)
 }
 
-function insertCharacter(bytes: Uint8Array, { random }: MutationWorld): Uint8Array {
+function insertCharacter(bytes: Uint8Array, { random }: MutationFixture): Uint8Array {
   return splice(bytes, place(bytes, random), random.below(2), random.pick(characters))
 }
 
-function changeByte(bytes: Uint8Array, { random }: MutationWorld): Uint8Array {
+function changeByte(bytes: Uint8Array, { random }: MutationFixture): Uint8Array {
   const value = random.chance(0.2) ? random.below(256) : 32 + random.below(95)
   return splice(bytes, place(bytes, random), 1, Uint8Array.of(value))
 }
 
-function removeRange(bytes: Uint8Array, { random }: MutationWorld): Uint8Array {
+function removeRange(bytes: Uint8Array, { random }: MutationFixture): Uint8Array {
   return splice(bytes, place(bytes, random), 1 + length(bytes, random), new Uint8Array())
 }
 
-function repeatRange(bytes: Uint8Array, { random, limit }: MutationWorld): Uint8Array {
+function repeatRange(bytes: Uint8Array, { random, limit }: MutationFixture): Uint8Array {
   const at = place(bytes, random)
   const part = bytes.subarray(at, at + 1 + random.below(8) + length(bytes, random))
   if (part.length === 0) return bytes
@@ -120,8 +120,8 @@ function repeatRange(bytes: Uint8Array, { random, limit }: MutationWorld): Uint8
   return splice(bytes, at, 0, times(part, Math.min(most, 1 << random.below(7))))
 }
 
-/** So often that what is not linear in its input shows; its middle too, as brackets are nested. */
-function repeatOften(bytes: Uint8Array, { random, limit }: MutationWorld): Uint8Array {
+/** Often enough to show nonlinear work; also in the middle, since brackets are nested. */
+function repeatOften(bytes: Uint8Array, { random, limit }: MutationFixture): Uint8Array {
   const at = place(bytes, random)
   const part = bytes.subarray(at, at + 1 + random.below(1 << random.below(8)))
   if (part.length === 0) return bytes
@@ -147,34 +147,34 @@ function times(part: Uint8Array, count: number): Uint8Array {
   return Buffer.concat(Array.from({ length: count }, () => part))
 }
 
-function moveRange(bytes: Uint8Array, { random }: MutationWorld): Uint8Array {
+function moveRange(bytes: Uint8Array, { random }: MutationFixture): Uint8Array {
   const at = place(bytes, random)
   const part = bytes.slice(at, at + 1 + length(bytes, random))
   const rest = random.chance(0.5) ? bytes : splice(bytes, at, part.length, new Uint8Array())
   return splice(rest, place(rest, random), 0, part)
 }
 
-function mixIn(bytes: Uint8Array, { random, other }: MutationWorld): Uint8Array {
+function mixIn(bytes: Uint8Array, { random, other }: MutationFixture): Uint8Array {
   const from = other()
   const start = place(from, random)
   const part = from.subarray(start, start + 1 + length(from, random))
   return splice(bytes, place(bytes, random), random.chance(0.5) ? part.length : 0, part)
 }
 
-function changeNumber(bytes: Uint8Array, { random }: MutationWorld): Uint8Array {
+function changeNumber(bytes: Uint8Array, { random }: MutationFixture): Uint8Array {
   const text = Buffer.from(bytes).toString('latin1')
-  const found = [...text.matchAll(/-?\d[\d.eE+-]*/g)]
-  if (found.length === 0) return bytes
-  const { index, 0: written } = random.pick(found)
+  const numerals = [...text.matchAll(/-?\d[\d.eE+-]*/g)]
+  if (numerals.length === 0) return bytes
+  const { index, 0: written } = random.pick(numerals)
   return splice(bytes, index, written.length, Buffer.from(random.pick(numbers)))
 }
 
-function removeLine(bytes: Uint8Array, { random }: MutationWorld): Uint8Array {
+function removeLine(bytes: Uint8Array, { random }: MutationFixture): Uint8Array {
   const { start, end } = line(bytes, random)
   return splice(bytes, start, end - start, new Uint8Array())
 }
 
-function swapLines(bytes: Uint8Array, { random }: MutationWorld): Uint8Array {
+function swapLines(bytes: Uint8Array, { random }: MutationFixture): Uint8Array {
   const { start, end } = line(bytes, random)
   const part = bytes.slice(start, end)
   const rest = splice(bytes, start, part.length, new Uint8Array())

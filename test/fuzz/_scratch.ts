@@ -10,7 +10,7 @@ export function scratchFolder(): string {
   return folder
 }
 
-/** A machine with nothing on it: its home and its project lie in the folder. */
+/** An empty machine, whose home and project are in the folder. */
 export function emptyMachine(folder: string): Runtime {
   const home = path.join(folder, 'home')
   const cwd = path.join(folder, 'project')

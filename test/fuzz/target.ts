@@ -1,17 +1,17 @@
-/** Something that reads what strangers write, and what must hold of it for any input. */
+/** A reader of text from strangers, and the properties that it must have for any input. */
 export interface FuzzTarget {
   name: string
-  /** Inputs to begin with: ordinary ones, and those that are known to be difficult. */
+  /** The first inputs: ordinary ones and difficult ones. */
   seeds: readonly string[]
   /** Words of the language, beside those that the code itself compares with. */
   words: readonly string[]
   /** How often it reads an input, each time within the limit of the processor's time; default 1. */
   readings?: number
-  /** Throws where something does not hold. */
+  /** Throws if a property is violated. */
   fuzz(data: Uint8Array): void
 }
 
-/** The input as text; what is not UTF-8 becomes U+FFFD. */
+/** The input as text; bytes that are not UTF-8 become U+FFFD. */
 export function textOf(data: Uint8Array): string {
   return Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('utf8')
 }
@@ -28,11 +28,13 @@ export function choiceAndText(data: Uint8Array): { choice: number; text: string 
   return { choice: data[0] ?? 0, text: textOf(data.subarray(1)) }
 }
 
-/** @throws where something that must hold does not. */
+/** @throws if a required property is violated. */
 export function demand(holds: boolean, what: string, ...facts: readonly unknown[]): asserts holds {
   if (holds) return
-  const shown = facts.map((fact) => JSON.stringify(fact)?.slice(0, 400) ?? 'undefined').join(' | ')
-  throw new Error(shown === '' ? what : `${what}: ${shown}`)
+  const rendered = facts
+    .map((fact) => JSON.stringify(fact)?.slice(0, 400) ?? 'undefined')
+    .join(' | ')
+  throw new Error(rendered === '' ? what : `${what}: ${rendered}`)
 }
 
 /** Whether two values are the same as JSON. */

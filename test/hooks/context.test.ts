@@ -18,7 +18,7 @@ const reference = fc.record({
   path: fc.stringMatching(/^[a-z]{1,12}\.md$/),
 })
 
-it('never exceeds a limit, and gives every reference whole or by name', () => {
+it('never exceeds a limit, and includes every reference as a whole or by name', () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...limits),
@@ -48,7 +48,7 @@ it('never exceeds a limit, and gives every reference whole or by name', () => {
   )
 })
 
-it('keeps a text that fits in one piece, without a label', () => {
+it('keeps a text that fits as one piece, without a label', () => {
   const text = 'short'
   const { shares } = shareContext(
     [{ skill: 'a', path: 'b.md', file: '/a/b.md', tokens: 0, text }],

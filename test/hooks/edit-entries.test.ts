@@ -9,22 +9,24 @@ const cursor = adapters.cursor.registration
 if (claude.kind !== 'entry' || cursor.kind !== 'entry') throw new Error('no entries')
 const command = '/data/skillrail/hook/skillrail-hook claude'
 
-it('makes a file that is not there', () => {
+it('creates a missing file', () => {
   const handler = { type: 'command', command, timeout: 10 }
-  const onTools = { matcher: 'Edit|Write|NotebookEdit|Read|Bash|Skill', hooks: [handler] }
+  const onTools = { hooks: [handler] }
+  const atTurnEnd = { type: 'command', command, timeout: 40 }
   expect(JSON.parse(withEntries(undefined, claude, [command], 'f'))).toEqual({
     hooks: {
       UserPromptSubmit: [{ hooks: [handler] }],
       PreToolUse: [onTools],
       PostToolUse: [onTools],
-      SessionStart: [{ matcher: 'compact|clear', hooks: [handler] }],
+      SessionStart: [{ matcher: 'compact|clear|resume', hooks: [handler] }],
       SubagentStart: [{ hooks: [handler] }],
+      Stop: [{ hooks: [atTurnEnd] }],
     },
   })
   expect(JSON.parse(withEntries(' \n', cursor, ['c'], 'f'))).toMatchObject({ version: 1 })
 })
 
-it('keeps comments, order, indentation and the hooks of others', () => {
+it('keeps comments, order, indentation and foreign hooks', () => {
   const text = `{
     // mine
     "model": "opus", /* why not */
@@ -39,12 +41,12 @@ it('keeps comments, order, indentation and the hooks of others', () => {
   const edited = withEntries(text, claude, [command], 'f')
   expect(edited).toContain('    // mine\n    "model": "opus", /* why not */\n')
   expect(edited).toContain('"./other.sh"')
-  expect(ownCommands(edited, 'f')).toEqual(Array(5).fill(command))
+  expect(ownCommands(edited, 'f')).toEqual(Array(6).fill(command))
   expect(withEntries(edited, claude, [command], 'f')).toBe(edited)
   expect(parse(withoutEntries(edited, 'f', text))).toEqual(parse(text))
 })
 
-it('replaces an older entry of ours, and takes a handler out of a group of others', () => {
+it('replaces an older Skillrail entry, and removes its handler from a foreign group', () => {
   const mixed = {
     hooks: {
       UserPromptSubmit: [
@@ -53,7 +55,7 @@ it('replaces an older entry of ours, and takes a handler out of a group of other
     },
   }
   const edited = withEntries(JSON.stringify(mixed), claude, [command], 'f')
-  expect(ownCommands(edited, 'f')).toEqual(Array(5).fill(command))
+  expect(ownCommands(edited, 'f')).toEqual(Array(6).fill(command))
   expect(parse(withoutEntries(edited, 'f'))).toEqual({
     hooks: { UserPromptSubmit: [{ hooks: [{ command: 'mine' }] }] },
   })
@@ -74,7 +76,7 @@ const others = fc.array(fc.record({ hooks: fc.array(fc.record({ command: fc.stri
   maxLength: 3,
 })
 
-it('leaves after installing and uninstalling what was there', () => {
+it('restores the file after installing and uninstalling', () => {
   fc.assert(
     fc.property(
       settings,
@@ -101,7 +103,7 @@ it.each([
   '{"hooks":{"Stop":[]}}',
   '{"hooks":{"UserPromptSubmit":[]}}',
   '\ufeff{\r\n\t"model":"opus" // best\r\n}\r\n',
-])('gives the values of %j back, the empty ones that were there too', (text) => {
+])('restores the values of %j, empty ones too', (text) => {
   const installed = withEntries(text, claude, [command], 'f')
   const rest = withoutEntries(installed, 'f', text)
   expect(parse(rest.replace('\ufeff', ''))).toEqual(parse(text.replace('\ufeff', '')))
@@ -109,7 +111,7 @@ it.each([
   for (const comment of text.match(/\/\/.*/g) ?? []) expect(rest).toContain(comment.trim())
 })
 
-it('leaves the version that it wrote to the hooks of others that have come since', () => {
+it('keeps the version field for foreign hooks that were added later', () => {
   const installed = withEntries('{}', cursor, [command], 'f')
   const later = installed.replace('"hooks": {', '"hooks": { "stop": [],')
   expect(JSON.parse(withoutEntries(later, 'f', '{}'))).toEqual({ version: 1, hooks: { stop: [] } })

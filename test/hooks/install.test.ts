@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { installHook, uninstallHook } from '../../src/hooks/install.ts'
 import { type Platform, platforms } from '../../src/hooks/adapters.ts'
-import { makeWorld } from './_world.ts'
+import { makeFixture } from './_fixture.ts'
 
 const isBuilt = existsSync(new URL('../../dist/hook/hook.cjs', import.meta.url))
 
@@ -42,9 +42,9 @@ const existing: Partial<Record<Platform, [string, string]>> = {
 
 describe.skipIf(!isBuilt)('every client', () => {
   it.each(platforms)(
-    'installs for %s and gives everything back to the byte (needs the build)',
+    'installs for %s and restores every byte on uninstallation (needs the build)',
     async (platform) => {
-      const { home, runtime, write } = makeWorld()
+      const { home, runtime, write } = makeFixture()
       const [path, text] = existing[platform] ?? []
       if (path !== undefined && text !== undefined) write(path, text)
       const before = files(home)
@@ -61,9 +61,9 @@ describe.skipIf(!isBuilt)('every client', () => {
 })
 
 it.skipIf(!isBuilt)(
-  'takes out only its own entries where somebody else has changed the file (needs the build)',
+  'removes only its own entries if another program has changed the file (needs the build)',
   async () => {
-    const { runtime, write } = makeWorld()
+    const { runtime, write } = makeFixture()
     const path = write('.claude/settings.json', '{\n  "a": 1\n}\n')
     await installHook(runtime, 'claude', { scope: 'user' })
     writeFileSync(path, readFileSync(path, 'utf8').replace('"a": 1', '"a": 2'))
@@ -73,9 +73,9 @@ it.skipIf(!isBuilt)(
 )
 
 it.skipIf(!isBuilt)(
-  'keeps the link of a settings file that lies elsewhere (needs the build)',
+  'keeps the link to a settings file in another folder (needs the build)',
   async () => {
-    const { runtime, write, home } = makeWorld()
+    const { runtime, write, home } = makeFixture()
     const target = write('dotfiles/settings.json', '{}\n')
     write('.claude/x', '')
     symlinkSync(target, join(home, '.claude/settings.json'))
@@ -87,7 +87,7 @@ it.skipIf(!isBuilt)(
 it.skipIf(!isBuilt)(
   'registers for Claude Code as many parts as the largest skill needs (needs the build)',
   async () => {
-    const { runtime, skill, write } = makeWorld()
+    const { runtime, skill, write } = makeFixture()
     skill('large', [['^/large', 'a.md']])
     write('.agents/skills/large/a.md', 'x\n'.repeat(6000))
     const { parts, after } = await installHook(runtime, 'claude', { scope: 'user' })
@@ -96,43 +96,37 @@ it.skipIf(!isBuilt)(
   },
 )
 
-it.skipIf(!isBuilt)(
-  'never overwrites a file that is broken or not its own (needs the build)',
-  async () => {
-    const { runtime, write } = makeWorld()
-    const broken = write('.claude/settings.json', '{\n  "a": \n')
-    await expect(installHook(runtime, 'claude', { scope: 'user' })).rejects.toThrow(`${broken}:3`)
-    expect(readFileSync(broken, 'utf8')).toBe('{\n  "a": \n')
-    const foreign = write('.copilot/hooks/skillrail.json', '{}')
-    await expect(installHook(runtime, 'copilot', { scope: 'user' })).rejects.toThrow(
-      'was not written by skillrail',
-    )
-    expect(readFileSync(foreign, 'utf8')).toBe('{}')
-  },
-)
+it.skipIf(!isBuilt)('never overwrites a broken or foreign file (needs the build)', async () => {
+  const { runtime, write } = makeFixture()
+  const broken = write('.claude/settings.json', '{\n  "a": \n')
+  await expect(installHook(runtime, 'claude', { scope: 'user' })).rejects.toThrow(`${broken}:3`)
+  expect(readFileSync(broken, 'utf8')).toBe('{\n  "a": \n')
+  const foreign = write('.copilot/hooks/0-skillrail.json', '{}')
+  await expect(installHook(runtime, 'copilot', { scope: 'user' })).rejects.toThrow(
+    'was not written by skillrail',
+  )
+  expect(readFileSync(foreign, 'utf8')).toBe('{}')
+})
 
 it.skipIf(!isBuilt)('writes nothing on a dry run (needs the build)', async () => {
-  const { runtime, home } = makeWorld()
+  const { runtime, home } = makeFixture()
   const before = files(home)
   const change = await installHook(runtime, 'claude', { scope: 'user', dryRun: true })
   expect(change.after).toContain('skillrail-hook')
   expect(files(home)).toEqual(before)
 })
 
-it.skipIf(!isBuilt)(
-  'says what is wrong with a home that cannot be written (needs the build)',
-  async () => {
-    const { runtime, home } = makeWorld()
-    writeFileSync(join(home, '.local'), '')
-    await expect(installHook(runtime, 'claude', { scope: 'user' })).rejects.toMatchObject({
-      code: 'hook-unwritable',
-    })
-    expect(existsSync(join(home, '.claude'))).toBe(false)
-  },
-)
+it.skipIf(!isBuilt)('reports a home that cannot be written (needs the build)', async () => {
+  const { runtime, home } = makeFixture()
+  writeFileSync(join(home, '.local'), '')
+  await expect(installHook(runtime, 'claude', { scope: 'user' })).rejects.toMatchObject({
+    code: 'hook-unwritable',
+  })
+  expect(existsSync(join(home, '.claude'))).toBe(false)
+})
 
 it.skipIf(!isBuilt)('survives two installations at once (needs the build)', async () => {
-  const { runtime, home } = makeWorld()
+  const { runtime, home } = makeFixture()
   await Promise.all(
     ['claude', 'gemini', 'claude', 'codex'].map((platform) =>
       installHook(
@@ -155,7 +149,7 @@ it.skipIf(!isBuilt)('survives two installations at once (needs the build)', asyn
 it.skipIf(!isBuilt)(
   'writes into a project a command that does nothing for people without Skillrail (needs the build)',
   async () => {
-    const { runtime, home, project } = makeWorld()
+    const { runtime, home, project } = makeFixture()
     const { after } = await installHook(runtime, 'claude', { scope: 'project' })
     const { hooks } = JSON.parse(after ?? '')
     const [command] = hooks.UserPromptSubmit[0].hooks.map(
@@ -175,9 +169,45 @@ it.skipIf(!isBuilt)(
 )
 
 it.skipIf(!isBuilt)(
-  'calls the hook through the launcher, on the Node that is there (needs the build)',
+  'writes into a project a command whose program no variable of the project chooses (needs the build)',
   async () => {
-    const { runtime, home, project, skill, write } = makeWorld()
+    const { runtime, home, project, write } = makeFixture()
+    const data = join(home, 'data')
+    const mine = { ...runtime, env: { ...runtime.env, XDG_DATA_HOME: data } }
+    const before = Object.keys(files(home))
+    await installHook(mine, 'claude', { scope: 'user' })
+    const { after } = await installHook(mine, 'claude', { scope: 'project' })
+    const { hooks } = JSON.parse(after ?? '')
+    const [{ command }] = hooks.UserPromptSubmit[0].hooks
+    write('project/.data/skillrail/hook/skillrail-hook', '#!/bin/sh\necho of the project\n')
+    chmodSync(join(project, '.data/skillrail/hook/skillrail-hook'), 0o755)
+    for (const value of [data, join(project, '.data'), '.data', undefined]) {
+      const env = { HOME: home, PATH: '/usr/bin:/bin', XDG_DATA_HOME: value }
+      const input = JSON.stringify({ session_id: 's', prompt: 'hello', cwd: project })
+      const answer = spawnSync('sh', ['-c', command], {
+        input,
+        encoding: 'utf8',
+        cwd: project,
+        env,
+      })
+      expect([answer.stdout, answer.stderr]).toEqual(['', ''])
+    }
+    const launcher = join(home, '.local/share/skillrail/hook/skillrail-hook')
+    writeFileSync(launcher, '#!/bin/sh\necho of the user\n')
+    const env = { HOME: home, PATH: '/usr/bin:/bin', XDG_DATA_HOME: data }
+    expect(execFileSync('sh', ['-c', command], { env, input: '', encoding: 'utf8' })).toContain(
+      'of the user',
+    )
+    for (const scope of ['project', 'user'] as const) await uninstallHook(mine, 'claude', { scope })
+    const left = Object.keys(files(home)).filter((path) => !/\.data|hooks.jsonl|\.cache/.test(path))
+    expect(left).toEqual(before)
+  },
+)
+
+it.skipIf(!isBuilt)(
+  'calls the hook through the launcher, with the Node that exists (needs the build)',
+  async () => {
+    const { runtime, home, project, skill, write } = makeFixture()
     skill('saw', [['^/saw', 'a.md']])
     write('.agents/skills/saw/a.md', 'FLOW')
     await installHook(runtime, 'claude', { scope: 'user' })
@@ -203,10 +233,39 @@ it.skipIf(!isBuilt)(
   },
 )
 
+it.skipIf(!isBuilt)('reads plugins with the installed libraries (needs the build)', async () => {
+  const { runtime, home, project, write } = makeFixture()
+  const skill = (place: string, name: string) => {
+    const triggers = `triggers:\n  - match: ^/${name}\n    inject: a.md\n`
+    write(
+      `${place}/skills/${name}/SKILL.md`,
+      `---\nname: ${name}\ndescription: For tests.\n${triggers}---\nDo.\n`,
+    )
+    write(`${place}/skills/${name}/a.md`, `FLOW OF ${name}`)
+  }
+  const $schema = 'https://agent-plugins.org/schemas/1.0.0/plugin.schema.json'
+  write('.agents/plugins/one/plugin.json', JSON.stringify({ $schema, name: 'one' }))
+  skill('.agents/plugins/one', 'portable')
+  write('.codex/config.toml', '[plugins."two@market"]\nenabled = true\n')
+  write('.codex/plugins/cache/market/two/1.0.0/.codex-plugin/plugin.json', '{ "name": "two" }')
+  skill('.codex/plugins/cache/market/two/1.0.0', 'installed')
+  await installHook(runtime, 'codex', { scope: 'user' })
+  const launcher = join(home, '.local/share/skillrail/hook/skillrail-hook')
+  for (const name of ['portable', 'installed']) {
+    const input = JSON.stringify({ prompt: `/${name}`, cwd: project })
+    const env = { HOME: home, PATH: '/usr/bin:/bin' }
+    const { stdout, stderr } = spawnSync(launcher, ['codex'], { input, encoding: 'utf8', env })
+    expect({ stdout, stderr }).toEqual({
+      stdout: expect.stringContaining(`FLOW OF ${name}`),
+      stderr: '',
+    })
+  }
+})
+
 it.skipIf(!isBuilt)(
-  'says so where the hook itself is gone, and lets the prompt through (needs the build)',
+  'reports a missing hook, and lets the prompt through (needs the build)',
   async () => {
-    const { runtime, home } = makeWorld()
+    const { runtime, home } = makeFixture()
     await installHook(runtime, 'claude', { scope: 'user' })
     const launcher = join(home, '.local/share/skillrail/hook/skillrail-hook')
     writeFileSync(
@@ -224,18 +283,18 @@ it.skipIf(!isBuilt)(
 )
 
 it.skipIf(!isBuilt)(
-  'holds the hook to one small file without YAML and schemas (needs the build)',
+  'keeps the hook in one small file without YAML and schemas (needs the build)',
   () => {
     const hook = new URL('../../dist/hook/hook.cjs', import.meta.url)
-    expect(statSync(hook).size).toBeLessThan(56_000)
+    expect(statSync(hook).size).toBeLessThan(58_000)
     expect(readFileSync(hook, 'utf8')).not.toMatch(/require\(["'](?:yaml|zod|jsonc-parser)["']\)/)
   },
 )
 
 it.skipIf(!isBuilt)(
-  'works with a file that may not be written and a home that may (needs the build)',
+  'works with a read-only file in a writable home (needs the build)',
   async () => {
-    const { runtime, write } = makeWorld()
+    const { runtime, write } = makeFixture()
     const path = write('.claude/settings.json', '{}')
     chmodSync(path, 0o444)
     await installHook(runtime, 'claude', { scope: 'user' })
@@ -251,9 +310,9 @@ const nothingElse: [Platform, string, string][] = [
   ['gemini', '.gemini/settings.json', ''],
 ]
 it.skipIf(!isBuilt).each(nothingElse)(
-  'gives %s %s with %j back although others came and went (needs the build)',
+  'restores %s %s with %j although foreign entries came and went (needs the build)',
   async (platform, path, text) => {
-    const { runtime, write, home } = makeWorld()
+    const { runtime, write, home } = makeFixture()
     const file = write(path, text)
     await installHook(runtime, platform, { scope: 'user' })
     writeFileSync(file, `${readFileSync(file, 'utf8')}\n\n`)
@@ -265,9 +324,9 @@ it.skipIf(!isBuilt).each(nothingElse)(
 )
 
 it.skipIf(!isBuilt)(
-  'keeps an empty object of the user, and takes the list that it made (needs the build)',
+  "keeps the user's empty object, and removes the list that it created (needs the build)",
   async () => {
-    const { runtime, write } = makeWorld()
+    const { runtime, write } = makeFixture()
     const path = write('.claude/settings.json', '{ "hooks": {}, "a": 1 }\n')
     await installHook(runtime, 'claude', { scope: 'user' })
     writeFileSync(path, readFileSync(path, 'utf8').replace('"a": 1', '"a": 2'))
@@ -277,9 +336,9 @@ it.skipIf(!isBuilt)(
 )
 
 it.skipIf(!isBuilt)(
-  'keeps what it made once it holds the hook of another (needs the build)',
+  'keeps a file that it created if the file contains a foreign hook (needs the build)',
   async () => {
-    const { runtime, home } = makeWorld()
+    const { runtime, home } = makeFixture()
     await installHook(runtime, 'claude', { scope: 'user' })
     const path = join(home, '.claude/settings.json')
     const text = readFileSync(path, 'utf8')
@@ -293,9 +352,9 @@ it.skipIf(!isBuilt)(
 )
 
 it.skipIf(!isBuilt)(
-  'takes a file away that it made, also when others came and went (needs the build)',
+  'removes a file that it created, even if foreign entries came and went (needs the build)',
   async () => {
-    const { runtime, home } = makeWorld()
+    const { runtime, home } = makeFixture()
     await installHook(runtime, 'cursor', { scope: 'user' })
     const path = join(home, '.cursor/hooks.json')
     writeFileSync(path, `${readFileSync(path, 'utf8')}\n`)

@@ -26,6 +26,15 @@ it.each(cases)('reads for the sigil %s %j as %j', (sigil, prompt, canonical) => 
   expect(canonicalPrompt(prompt, sigil, skills)).toBe(canonical)
 })
 
+it("reads the typed text if a client sends the skill's text as the prompt", () => {
+  const body =
+    'Base directory: /x\n\n/saw amend\n\n\n/saw program x\n\nThe arguments are in a file.'
+  const input = JSON.stringify({ prompt: body, submitted_prompt: '/saw program x' })
+  expect(readPayload(input)).toMatchObject({ ok: true, payload: { prompt: '/saw program x' } })
+  const again = JSON.stringify({ prompt: '', submitted_prompt: undefined })
+  expect(readPayload(again)).toMatchObject({ ok: true, payload: { prompt: '' } })
+})
+
 it.each([
   ['', 'prompt'],
   ['UserPromptSubmit', 'prompt'],
@@ -36,7 +45,7 @@ it.each([
   ['PostCompact', 'compact'],
   ['SessionStart', 'compact'],
   ['subagentStart', 'subagent'],
-])('takes the event %j for %s', (name, event) => {
+])('recognises the event %j as %s', (name, event) => {
   const input = JSON.stringify({ hook_event_name: name, prompt: 'hello', tool_name: 'x' })
   expect(readPayload(input)).toMatchObject({ ok: true, payload: { event } })
 })

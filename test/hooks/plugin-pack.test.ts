@@ -1,17 +1,18 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { allSkillsMark } from '../../src/hooks/adapters.ts'
 import { packPlugin } from '../../src/hooks/pack-plugin.ts'
 import { readPlugin } from '../../src/library/plugins.ts'
 import { discoverSkills } from '../../src/library/discover.ts'
 import { runInProcess } from '../run-in-process.ts'
-import { world } from '../library/_world.ts'
-import { makeWorld } from './_world.ts'
+import { fixture } from '../library/_fixture.ts'
+import { makeFixture } from './_fixture.ts'
 
 const triggers = 'metadata:\n  version: 2.1.0\n  triggers: "^/deploy => rules.md"'
 
 function skills() {
-  const at = world()
+  const at = fixture()
   at.skill('project/skills/deploy', { more: triggers })
   at.write({ 'project/skills/deploy/rules.md': 'RULES' })
   at.write({ 'project/skills/deploy/scripts/run.sh': '#!/bin/sh\n' })
@@ -21,7 +22,7 @@ function skills() {
 }
 
 describe('plugin pack', () => {
-  it('takes all files of a skill, and its version', () => {
+  it('packs all files of a skill, and its version', () => {
     const { runtime } = skills()
     const found = discoverSkills({ runtime, customPaths: ['skills'] }).skills
     const files = packPlugin('acme.deploy', found)
@@ -35,7 +36,7 @@ describe('plugin pack', () => {
     expect(manifest).toMatchObject({ name: 'acme.deploy', version: '2.1.0' })
   })
 
-  it('finds the package of a client from the sources too, built or not', async () => {
+  it("finds the client's package from the sources too, built or not", async () => {
     const { stdout, stderr } = await skills().pack('skills/deploy', '--client=claude', '--dry-run')
     expect(stdout + stderr).toMatch(/hook.hook\.cjs \(|plugins.claude holds no hook/)
   })
@@ -62,7 +63,7 @@ describe('plugin pack', () => {
     [['skills/deploy', '--name', 'Not Valid'], 'cannot be the name of a plugin', 2],
     [['skills/deploy', '--client', 'cursor'], 'there are no packages for cursor', 2],
     [['skills/deploy', '--out', 'skills'], 'exists already; nothing was written', 1],
-  ])('%j is refused: %s', async (args, message, code) => {
+  ])('refuses %j: %s', async (args, message, code) => {
     const { pack } = skills()
     expect(await pack(...args)).toMatchObject({ code, stderr: expect.stringContaining(message) })
   })
@@ -81,14 +82,14 @@ describe('the hook in a plugin', () => {
   const own = { payload: { session_id: 'own' } }
 
   function installed() {
-    const at = makeWorld()
+    const at = makeFixture()
     at.skill('mine', [['^do it', 'SKILL.md']])
     at.skill('packed', [['^do it', 'SKILL.md']], `${plugin}/skills`)
     at.write(`${plugin}/skillrail-hook`, '')
     return { ...at, env: { SKILLRAIL_PLUGIN: join(at.home, plugin) } }
   }
 
-  it('gives the references of that plugin alone, and the hook of the user those of all others', async () => {
+  it("injects only the references of its plugin, and the user's hook injects all others", async () => {
     const { ask, env } = installed()
     const ofPlugin = await ask('claude', 'do it', { ...own, env })
     expect([ofPlugin.stdout.includes('# packed'), ofPlugin.stdout.includes('# mine')]).toEqual([
@@ -102,7 +103,15 @@ describe('the hook in a plugin', () => {
     ])
   })
 
-  it('serves all skills from a folder that is no plugin', async () => {
+  it('serves all skills from the package of Skillrail, which has a skill of its own', async () => {
+    const { ask, env, write } = installed()
+    write(`${plugin}/${allSkillsMark}`, '')
+    const { stdout } = await ask('claude', 'do it', { ...own, env })
+    expect(stdout).toContain('# mine')
+    expect(stdout).not.toContain('# packed')
+  })
+
+  it('serves all skills from a folder that is not a plugin', async () => {
     const { ask, home, write } = installed()
     write('.pi/agent/extensions/skills/notes.md', '')
     const env = { SKILLRAIL_PLUGIN: join(home, '.pi/agent/extensions') }
@@ -110,9 +119,10 @@ describe('the hook in a plugin', () => {
   })
 
   it('notices a plugin that was installed later', async () => {
-    const at = makeWorld()
+    const at = makeFixture()
     expect((await at.ask('claude', 'do it')).stdout).toBe('')
     at.skill('later', [['^do it', 'SKILL.md']], '.gemini/extensions/two/skills')
+    at.write('.gemini/extensions/two/gemini-extension.json', '{"name":"two","version":"1.0.0"}')
     const answer = await at.ask('claude', 'do it', { payload: { session_id: 'later' } })
     expect(answer.stdout).toContain('# later')
   })

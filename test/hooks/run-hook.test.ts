@@ -2,24 +2,26 @@ import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync 
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { TrustStore } from '../../src/trust/store.ts'
+import { skillPart } from '../../src/trust/model.ts'
 import type { Platform } from '../../src/hooks/adapters.ts'
 import { readTraces } from '../../src/hooks/trace.ts'
+import { cachePlace } from '../../src/hooks/trigger-cache.ts'
 import { discoverSkills } from '../../src/library/discover.ts'
 import { validateSkillAt } from '../../src/library/find-skill.ts'
-import { contextIn, makeWorld, type World } from './_world.ts'
+import { contextIn, makeFixture, type Fixture } from './_fixture.ts'
 
-function withSaw(): World {
-  const world = makeWorld()
-  world.skill('saw', [
+function withSaw(): Fixture {
+  const fixture = makeFixture()
+  fixture.skill('saw', [
     ['^/saw program', 'references/program.md'],
     ['^/saw amend', 'references/amend.md'],
   ])
-  world.write('.agents/skills/saw/references/program.md', 'PROGRAM\n')
-  world.write('.agents/skills/saw/references/amend.md', 'AMEND\n')
-  return world
+  fixture.write('.agents/skills/saw/references/program.md', 'PROGRAM\n')
+  fixture.write('.agents/skills/saw/references/amend.md', 'AMEND\n')
+  return fixture
 }
 
-it('injects the reference of a trigger that fires, with a word that it is there already', async () => {
+it('injects the reference of a trigger that fires, and says that it is already loaded', async () => {
   const { ask } = withSaw()
   const answer = await ask('claude', '/saw program x')
   expect(JSON.parse(answer.stdout)).toMatchObject({
@@ -30,7 +32,7 @@ it('injects the reference of a trigger that fires, with a word that it is there 
   expect(answer.stderr).toBe('')
 })
 
-it('is silent where no trigger fires', async () => {
+it('prints nothing if no trigger fires', async () => {
   const { ask, runtime } = withSaw()
   expect(await ask('claude', 'hello')).toEqual({ stdout: '', stderr: '' })
   expect(readTraces(runtime, 9).traces).toEqual([])
@@ -46,7 +48,7 @@ const answers: [Platform, unknown][] = [
   ['opencode', { additionalContext: 'X' }],
   ['pi', { additionalContext: 'X' }],
 ]
-it.each(answers)('answers %s in its own shape', async (platform, shape) => {
+it.each(answers)("answers %s in the client's own format", async (platform, shape) => {
   const { ask } = withSaw()
   const { stdout } = await ask(platform, '/saw program')
   const value: unknown = JSON.parse(stdout, (_, item: unknown) =>
@@ -60,12 +62,12 @@ const calls: [Platform, string, string][] = [
   ['pi', '/skill:saw amend x', 'AMEND'],
   ['qwen', '# saw\n\n/saw amend x', 'AMEND'],
 ]
-it.each(calls)('understands how %s calls a skill: %j', async (platform, prompt, text) => {
+it.each(calls)('recognises how %s calls a skill: %j', async (platform, prompt, text) => {
   const { ask } = withSaw()
   expect((await ask(platform, prompt)).stdout).toContain(text)
 })
 
-it('reads the names that Copilot, Cursor and an expansion of Claude Code have for the fields', async () => {
+it('reads the field names of Copilot, Cursor and an expansion in Claude Code', async () => {
   const { ask, project } = withSaw()
   const sent = [
     { sessionId: 's', timestamp: 1, cwd: project, prompt: '/saw program' },
@@ -78,7 +80,7 @@ it('reads the names that Copilot, Cursor and an expansion of Claude Code have fo
   }
 })
 
-it('notices a skill that is edited, added and taken away', async () => {
+it('notices a skill that is edited, added or removed', async () => {
   const { ask, skill, write, home } = withSaw()
   expect((await ask('claude', '/saw program')).stdout).toContain('PROGRAM')
   expect((await ask('claude', '/saw other')).stdout).toBe('')
@@ -95,7 +97,7 @@ it('notices a skill that is edited, added and taken away', async () => {
   expect(await ask('claude', '/saw other')).toEqual({ stdout: '', stderr: '' })
 })
 
-it('makes an index that is damaged anew', async () => {
+it('rebuilds a damaged index', async () => {
   const { ask, home } = withSaw()
   await ask('claude', '/saw program')
   const directory = join(home, '.cache/skillrail/hooks')
@@ -110,8 +112,8 @@ it('makes an index that is damaged anew', async () => {
   }
 })
 
-it('gives nothing of a skill that is not trusted, and says so', async () => {
-  const { ask, skill, write, runtime } = makeWorld()
+it('injects nothing from an untrusted skill, and reports that', async () => {
+  const { ask, skill, write, runtime } = makeFixture()
   skill('local', [['^/local', 'a.md']], 'project/.claude/skills')
   write('project/.claude/skills/local/a.md', 'LOCAL')
   const answer = await ask('claude', '/local')
@@ -129,24 +131,52 @@ it('gives nothing of a skill that is not trusted, and says so', async () => {
   ])
 })
 
-it('follows the trust in a workspace, and withdraws it when what acts has changed', async () => {
-  const { ask, skill, write, runtime, project } = makeWorld()
+it('follows the trust in a workspace, and withholds references after an acting part changed', async () => {
+  const { ask, skill, write, runtime, project } = makeFixture()
   skill('local', [['^/local', 'a.md']], 'project/.claude/skills')
   write('project/.claude/skills/local/a.md', 'LOCAL')
   expect((await ask('claude', '/local')).stdout).toBe('')
-  await new TrustStore(runtime).accept(project, [], { pinned: false })
+  await new TrustStore(runtime).accept(project, [skillPart('.claude/skills/local')])
   expect((await ask('claude', '/local')).stdout).toContain('LOCAL')
   write('project/.claude/skills/local/scripts/run.sh', '#!/bin/sh\n')
   expect((await ask('claude', '/local')).stdout).toBe('')
 })
 
-it('adds nothing to a child of one of our own runs', async () => {
+it('injects nothing from a text-only skill that was added after its project was trusted', async () => {
+  const { ask, skill, write, runtime, project } = makeFixture()
+  skill('late', [['^/late', 'a.md']], 'project/.claude/skills')
+  write('project/.claude/skills/late/a.md', 'LATE')
+  await new TrustStore(runtime).accept(project, [])
+  expect(await ask('claude', '/late')).toMatchObject({
+    stdout: '',
+    stderr: expect.stringContaining('not trusted'),
+  })
+  await new TrustStore(runtime).accept(project, [], { newText: true })
+  expect((await ask('claude', '/late')).stdout).toContain('LATE')
+  await new TrustStore(runtime).accept(project, [skillPart('.claude/skills/late')])
+  expect((await ask('claude', '/late')).stdout).toContain('LATE')
+  write('project/.claude/skills/late/a.md', 'LATER')
+  expect((await ask('claude', '/late')).stdout).toContain('LATER')
+})
+
+it('keeps no cache in the project, so that a repository cannot contain one', async () => {
+  const { ask, skill, write, runtime, project } = makeFixture()
+  skill('local', [['^/local', 'a.md']], 'project/.claude/skills')
+  write('project/.claude/skills/local/a.md', 'LOCAL')
+  const env = { XDG_CACHE_HOME: join(project, '.cache') }
+  const usual = cachePlace({ ...runtime, cwd: project, env: {} })
+  expect(cachePlace({ ...runtime, cwd: project, env }).path).toBe(usual.path)
+  expect((await ask('claude', '/local', { env })).stdout).toBe('')
+  expect(existsSync(join(project, '.cache'))).toBe(false)
+})
+
+it('adds nothing to an agent that a Skillrail run started', async () => {
   const { ask } = withSaw()
   const answer = await ask('claude', '/saw program', { env: { SKILLRAIL_RUN_ID: 'r' } })
   expect(answer).toEqual({ stdout: '', stderr: '' })
 })
 
-it('gives Cursor its shape where it runs the hook of Claude Code, and only one of two', async () => {
+it('answers Cursor in its format if it runs the hook of Claude Code, and answers only one of two hooks', async () => {
   const { ask, write } = withSaw()
   const env = { CURSOR_VERSION: '3' }
   expect(JSON.parse((await ask('claude', '/saw program', { env })).stdout)).toMatchObject({
@@ -168,7 +198,7 @@ it('answers one turn once, however often a client asks', async () => {
   expect((await ask('claude', '/saw program', { payload: next })).stdout).toContain('PROGRAM')
 })
 
-it('gives a reference every time, or once a session until it changes', async () => {
+it('injects a reference every time, or once per session until it changes', async () => {
   const { ask, write } = withSaw()
   const often = [await ask('claude', '/saw program'), await ask('claude', '/saw program')]
   expect(often.map(({ stdout }) => stdout.includes('PROGRAM'))).toEqual([true, true])
@@ -206,7 +236,7 @@ it('delivers a reference of 12,000 characters whole, in the parts that Claude Co
   expect(got).toEqual(lines)
 })
 
-it('names what no part can hold, to be read first', async () => {
+it('names a reference that fits into no part, to be read first', async () => {
   const { ask, write, home } = withSaw()
   write('.agents/skills/saw/references/program.md', 'y'.repeat(50_000))
   const context = contextIn(await ask('claude', '/saw program', { part: { number: 1, of: 1 } }))
@@ -221,7 +251,7 @@ const broken: [string, string, string][] = [
   ['no prompt', '{"cwd":"/"}', 'standard input holds no prompt'],
   ['nothing', '', 'standard input holds no JSON object'],
 ]
-it.each(broken)('lets a prompt through when it is sent %s', async (_, input, message) => {
+it.each(broken)('lets a prompt through if its input is %s', async (_, input, message) => {
   const { ask } = withSaw()
   expect(await ask('claude', '', { input })).toEqual({
     stdout: '',
@@ -230,7 +260,7 @@ it.each(broken)('lets a prompt through when it is sent %s', async (_, input, mes
 })
 
 it('reports a target that is missing, too large, binary or outside, and injects the others', async () => {
-  const { ask, skill, write, home } = makeWorld()
+  const { ask, skill, write, home } = makeFixture()
   skill('bad', [
     ['^/bad', 'gone.md'],
     ['^/bad', 'large.md'],
@@ -247,8 +277,8 @@ it('reports a target that is missing, too large, binary or outside, and injects 
   expect(answer.stderr.split('\n')).toHaveLength(5)
 })
 
-it('takes prompts of a mebibyte, of every control character, and patterns that would explode elsewhere', async () => {
-  const { ask, skill, write } = makeWorld()
+it('handles prompts of a mebibyte, every control character, and patterns that make other engines backtrack', async () => {
+  const { ask, skill, write } = makeFixture()
   skill('wild', [
     ['(a+)+$', 'a.md'],
     ['^-n', 'b.md'],
@@ -263,7 +293,7 @@ it('takes prompts of a mebibyte, of every control character, and patterns that w
 })
 
 it('handles hundreds of triggers in one skill', async () => {
-  const { ask, skill, write } = makeWorld()
+  const { ask, skill, write } = makeFixture()
   const triggers = Array.from({ length: 500 }, (_, index) => [`^/many ${index}$`, 'a.md'] as const)
   skill('many', triggers)
   write('.agents/skills/many/a.md', 'MANY')
@@ -279,14 +309,14 @@ it('masks secrets in the log', async () => {
   expect(trace?.injected).toEqual([{ skill: 'saw', path: 'references/program.md', characters: 8 }])
 })
 
-it('works where nothing can be written', async () => {
+it('works if nothing can be written', async () => {
   const { ask, home } = withSaw()
   for (const directory of ['.cache', '.local']) writeFileSync(join(home, directory), '')
   expect((await ask('claude', '/saw program')).stdout).toContain('PROGRAM')
   expect(existsSync(join(home, '.cache/skillrail'))).toBe(false)
 })
 
-it('is right while a skill is deleted under it', async () => {
+it('answers correctly while a skill is deleted', async () => {
   const { ask, home } = withSaw()
   await ask('claude', '/saw program')
   const asked = Promise.all(Array.from({ length: 20 }, () => ask('claude', '/saw program')))
@@ -296,8 +326,8 @@ it('is right while a skill is deleted under it', async () => {
     expect(stdout === '' || stdout.includes('PROGRAM')).toBe(true)
 })
 
-it('says in the log which skills cannot be used, and goes on with the others', async () => {
-  const { ask, skill, write, runtime } = makeWorld()
+it('logs the skills that cannot be used, and continues with the others', async () => {
+  const { ask, skill, write, runtime } = makeFixture()
   skill('saw', [['^/saw', 'a.md']])
   write('.agents/skills/saw/a.md', 'FLOW')
   write('.agents/skills/bad/SKILL.md', '---\nname: bad\ntriggers:\n  - match: "^/x \\w+"\n---\n')
@@ -306,8 +336,8 @@ it('says in the log which skills cannot be used, and goes on with the others', a
   expect(errors.join('\n')).toMatch(/bad\/SKILL\.md:4: /)
 })
 
-it('names what does not fit the budget with its path', async () => {
-  const { ask, skill, write } = makeWorld()
+it('names references that do not fit the budget by their paths', async () => {
+  const { ask, skill, write } = makeFixture()
   write('.config/skillrail/config.json', '{ "hooks": { "budget": 1000 } }')
   skill('saw', [
     ['^/saw', 'a.md'],
@@ -321,8 +351,8 @@ it('names what does not fit the budget with its path', async () => {
   expect(stdout.length).toBeLessThan(4000)
 })
 
-it('gives the SKILL.md itself where a trigger says so, and finds nothing wrong with that', async () => {
-  const { ask, skill, runtime } = makeWorld()
+it('injects the SKILL.md itself if a trigger names it, without a warning', async () => {
+  const { ask, skill, runtime } = makeFixture()
   const path = skill('saw', [['^/saw', 'SKILL.md']])
   expect(contextIn(await ask('claude', '/saw x'))).toContain('# saw')
   expect(discoverSkills({ runtime }).skills[0]?.diagnostics).toEqual([])

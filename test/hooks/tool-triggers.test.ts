@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Platform } from '../../src/hooks/adapters.ts'
-import { makeWorld, type World } from './_world.ts'
+import { makeFixture, type Fixture } from './_fixture.ts'
 
 const head = '---\nname: ui\ndescription: For tests.\ntriggers:\n'
 
-function makeProject(triggers: string): World & ReturnType<typeof callsIn> {
-  const made = makeWorld()
+function makeProject(triggers: string): Fixture & ReturnType<typeof callsIn> {
+  const made = makeFixture()
   made.write('.agents/skills/ui/SKILL.md', `${head}${triggers}---\n\n# ui\n`)
   made.write('.agents/skills/ui/references/a.md', 'COMPONENTS')
   made.write('.agents/skills/ui/references/b.md', 'RELEASE')
@@ -14,7 +14,7 @@ function makeProject(triggers: string): World & ReturnType<typeof callsIn> {
 }
 
 /** Tool events as Claude Code sends them. */
-function callsIn({ ask, project }: World) {
+function callsIn({ ask, project }: Fixture) {
   let id = 0
   const call = async (event: string, tool: string, input: object, more: object = {}) => {
     const payload = { hook_event_name: event, tool_name: tool, tool_input: input, ...more }
@@ -44,7 +44,7 @@ describe('a trigger on files', () => {
     expect(await edit('src/c.ts', 'PostToolUse')).toBeUndefined()
   })
 
-  it('denies the first call with the reference as the reason where it is required', async () => {
+  it('denies the first call with the reference as the reason if the trigger requires that', async () => {
     const { call, project } = makeProject(required)
     const input = { file_path: join(project, 'src/a.tsx'), old_string: 'x' }
     const first = await call('PreToolUse', 'Edit', input)
@@ -54,7 +54,7 @@ describe('a trigger on files', () => {
     expect(await call('PostToolUse', 'Edit', input)).toBeUndefined()
   })
 
-  it('denies parallel calls too, and after the window none', async () => {
+  it('denies parallel calls too, and no call after the window', async () => {
     const { ask, edit, project } = makeProject(required)
     const answers = await Promise.all(['a', 'b', 'c'].map((name) => edit(`src/${name}.tsx`)))
     expect(answers.map((answer) => answer?.permissionDecision)).toEqual(['deny', 'deny', 'deny'])
@@ -66,7 +66,7 @@ describe('a trigger on files', () => {
     expect(stdout).toContain('deny')
   })
 
-  it('reads the files of a patch, also of one that the shell gets', async () => {
+  it('reads the files of a patch, also of a patch on the command line', async () => {
     for (const tool of ['apply_patch', 'Bash']) {
       const { call } = makeProject(required)
       const patch =
@@ -76,7 +76,7 @@ describe('a trigger on files', () => {
     }
   })
 
-  it('counts a reference that a prompt gave, that the model read or that a subagent got', async () => {
+  it('counts references from a prompt, references that the model read, and references of a subagent', async () => {
     const both = `${required}  - match: ^/ui\n    inject: references/a.md\n`
     const prompted = makeProject(both)
     await prompted.ask('claude', '/ui')
@@ -94,7 +94,7 @@ describe('a trigger on files', () => {
     expect(await prompted.edit('src/a.tsx', 'PreToolUse', agent)).toBeUndefined()
   })
 
-  it('gives it again after a compaction, not after a resumed session', async () => {
+  it('injects the reference again after a compaction, but not after a resumed session', async () => {
     const { ask, edit } = makeProject(`${required}  - match: ^/ui\n    inject: references/a.md\n`)
     await ask('claude', '/ui')
     const start = (source: string) =>
@@ -106,7 +106,7 @@ describe('a trigger on files', () => {
     expect((await edit('src/a.tsx'))?.permissionDecision).toBe('deny')
   })
 
-  it('lets everything through where it cannot be noted, and where the skill is not trusted', async () => {
+  it('lets every call through if it cannot be recorded, or the skill is not trusted', async () => {
     const { edit, ask, project, write } = makeProject(required)
     write('.local/state/skillrail/hooks', 'a file where the directory should be')
     expect(await edit('src/a.tsx')).toBeUndefined()
@@ -115,7 +115,7 @@ describe('a trigger on files', () => {
     expect((await ask('claude', '', { payload: { ...payload, tool_input: input } })).stdout).toBe(
       '',
     )
-    const foreign = makeWorld()
+    const foreign = makeFixture()
     foreign.write('project/.claude/skills/ui/SKILL.md', `${head}${required}---\n`)
     foreign.write('project/.claude/skills/ui/references/a.md', 'COMPONENTS')
     expect(await callsIn(foreign).edit('src/a.tsx')).toBeUndefined()
@@ -129,7 +129,7 @@ it.each([
   ['git log | head\n git push', true],
   ['echo git push', false],
   ['git pull', false],
-])('a trigger on commands sees %j: %s', async (command, isDenied) => {
+])('a trigger on commands fires on %j: %s', async (command, isDenied) => {
   const { run } = makeProject(onPush)
   const answer = await run(command)
   const reason = String(answer?.permissionDecisionReason)
@@ -190,7 +190,7 @@ const dialects: [Platform, Record<string, unknown>, RegExp][] = [
     /"permissionDecision":"deny"/,
   ],
 ]
-it.each(dialects)('denies in the form of %s', async (platform, payload, form) => {
+it.each(dialects)('denies in the format of %s', async (platform, payload, form) => {
   const { ask } = makeProject(required)
   const event = platform === 'copilot' ? 'preToolUse' : undefined
   const { stdout } = await ask(platform, '', { payload, event })
@@ -198,7 +198,7 @@ it.each(dialects)('denies in the form of %s', async (platform, payload, form) =>
   expect(stdout).toContain('COMPONENTS')
 })
 
-it('forgets for Gemini CLI, which reports no compaction, after 50 calls', async () => {
+it('injects again after 50 calls in Gemini CLI, which reports no compaction', async () => {
   const { ask } = makeProject(required)
   let denied = 0
   for (let at = 0; at < 60; at++) {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { installHook } from '../../src/hooks/install.ts'
 import type { Platform } from '../../src/hooks/adapters.ts'
-import { makeWorld } from './_world.ts'
+import { makeFixture } from './_fixture.ts'
 
 const isBuilt = existsSync(new URL('../../dist/hook/hook.cjs', import.meta.url))
 
@@ -18,9 +18,9 @@ const payloads: [Platform, (turn: number) => Record<string, unknown>][] = [
 ]
 
 it.skipIf(!isBuilt).each(payloads)(
-  'injects once for %s where it is registered twice, and again when the same is typed again (needs the build)',
+  'injects once for %s if the hook is registered twice, and again for the next equal prompt (needs the build)',
   async (platform, payload) => {
-    const { runtime, home, project, skill, write } = makeWorld()
+    const { runtime, home, project, skill, write } = makeFixture()
     skill('saw', [['^/saw', 'a.md']])
     write('.agents/skills/saw/a.md', 'FLOW')
     await installHook(runtime, platform, { scope: 'user' })
@@ -37,15 +37,15 @@ it.skipIf(!isBuilt).each(payloads)(
   },
 )
 
-it('answers every time where the client says neither turn nor moment', async () => {
-  const { ask, skill, write } = makeWorld()
+it('answers every time if the client sends neither turn nor time', async () => {
+  const { ask, skill, write } = makeFixture()
   skill('saw', [['^/saw', 'a.md']])
   write('.agents/skills/saw/a.md', 'FLOW')
   for (const _ of [1, 2]) expect((await ask('gemini', '/saw')).stdout).toContain('FLOW')
 })
 
-it('gives the parts of one registration only, where two have different numbers of them', async () => {
-  const { ask, skill, write } = makeWorld()
+it('answers with the parts of only one registration if two have different numbers of parts', async () => {
+  const { ask, skill, write } = makeFixture()
   skill('saw', [['^/saw', 'a.md']])
   write('.agents/skills/saw/a.md', 'line\n'.repeat(2400))
   const payload = { prompt_id: 'p' }
@@ -65,8 +65,8 @@ it('gives the parts of one registration only, where two have different numbers o
   ])
 })
 
-it('lets a session have a reference once, whatever registrations there are', async () => {
-  const { ask, skill, write } = makeWorld()
+it('injects a reference once per session, however often the hook is registered', async () => {
+  const { ask, skill, write } = makeFixture()
   skill('saw', [['^/saw', 'a.md']])
   write('.agents/skills/saw/a.md', 'FLOW')
   const env = { SKILLRAIL_HOOKS_REPEAT: 'session' }

@@ -19,12 +19,12 @@ it.each<[Platform, Answer, Answer]>([
   ['opencode', 'yes', 'yes'],
   ['pi', 'yes', 'unknown'],
   ['qwen', 'yes', 'yes'],
-])('judges the hook of %s', (platform, user, project) => {
+])('reports whether %s will run the hook', (platform, user, project) => {
   expect(willRun(platform, 'user', facts).answer).toBe(user)
   expect(willRun(platform, 'project', facts).answer).toBe(project)
 })
 
-it('says of a folder below a project which clients look up from there', () => {
+it('reports for a folder below a project which clients search the folders above', () => {
   const below = { ...facts, cwd: '/work/deep' }
   const answers = (['claude', 'gemini', 'pi', 'qwen', 'copilot', 'opencode'] as const).map(
     (platform) => willRun(platform, 'project', below).answer,
@@ -35,7 +35,7 @@ it('says of a folder below a project which clients look up from there', () => {
   })
 })
 
-it('says that nothing runs without the launcher', () => {
+it('reports that nothing runs without the launcher', () => {
   const run = willRun('gemini', 'user', { ...facts, launcher: 'missing' })
   expect(run).toMatchObject({ answer: 'no', step: 'Run: skillrail hooks install' })
 })

@@ -4,7 +4,8 @@ import type { Platform } from '../../src/hooks/adapters.ts'
 
 // Nothing here runs on Windows: these are the texts that would.
 
-const windows = { env: {}, home: "C:\\Users\\Ann O'Neil", platform: 'win32' } as const
+const home = "C:\\Users\\Ann O'Neil"
+const windows = { env: {}, home, cwd: home, platform: 'win32' } as const
 
 const commands: [Platform, string][] = [
   ['claude', "'C:/Users/Ann O'\\''Neil/.local/share/skillrail/hook/skillrail-hook.cmd' claude"],
@@ -40,7 +41,7 @@ const launcher = windowsLauncher({
   entry: '0123/dist/hook/hook.cjs',
 })
 
-it('writes every line of the launcher as a batch file wants it', () => {
+it('writes every line of the launcher in the syntax of batch files', () => {
   expect(launcher.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/)
   expect(launcher.endsWith('\r\n')).toBe(true)
   expect(launcher).toMatch(/^@echo off\r\n/)
@@ -60,7 +61,7 @@ it('finds the hook beside itself, and Node never in the current directory', () =
   expect(launcher).not.toMatch(/^(?:call )?node\b/m)
 })
 
-it('jumps only to labels that are there, and ends well from everywhere', () => {
+it('jumps only to existing labels, and ends with 0 from everywhere', () => {
   const lines = launcher.split('\r\n')
   const jumps = [...launcher.matchAll(/goto (\w+)/g)].map(([, label]) => `:${label}`)
   expect(jumps).toHaveLength(4)
@@ -70,7 +71,7 @@ it('jumps only to labels that are there, and ends well from everywhere', () => {
   expect(lines[lines.indexOf(':run') - 1]).toBe('exit /b 0')
 })
 
-it('gives PowerShell a command that it can run, and of a project nothing that it cannot', () => {
+it('registers a command that PowerShell can run, with no program from the project', () => {
   const [handler] = JSON.parse(hooksText("& 'C:\\a b\\x.cmd' copilot")).hooks.userPromptSubmitted
   expect(handler.powershell).toBe("& 'C:\\a b\\x.cmd' copilot")
   const [project = ''] = hookCommands(windows, 'copilot', 'project', 1)

@@ -7,9 +7,9 @@ import { discoverSkills, type DiscoverOptions } from '../../src/library/discover
 import { SkillManager, type SkillManagerOptions } from '../../src/library/manager.ts'
 import { collectActingParts } from '../../src/trust/acting-parts.ts'
 import { TrustStore } from '../../src/trust/store.ts'
-import { skillText, type World, world } from './_world.ts'
+import { skillText, type Fixture, fixture } from './_fixture.ts'
 
-function discover({ runtime }: World, options: Partial<DiscoverOptions> = {}): Discovery {
+function discover({ runtime }: Fixture, options: Partial<DiscoverOptions> = {}): Discovery {
   return discoverSkills({ runtime, useIndex: false, ...options })
 }
 
@@ -18,12 +18,12 @@ const codes = ({ diagnostics }: { diagnostics: readonly { code: string }[] }): s
   diagnostics.map(({ code }) => code)
 
 /** As a program sees it. */
-async function found({ runtime }: World, options: SkillManagerOptions = {}): Promise<Discovery> {
+async function found({ runtime }: Fixture, options: SkillManagerOptions = {}): Promise<Discovery> {
   return await new SkillManager({ runtime, ...options }).discover()
 }
 
-it('5.2 edge 1: finds nothing, and nothing wrong, where there are no skills', async () => {
-  const place = world()
+it('finds nothing and reports nothing in a project without skills', async () => {
+  const place = fixture()
   mkdirSync(join(place.project, '.claude/skills'), { recursive: true })
   expect(await found(place)).toEqual({
     skills: [],
@@ -34,8 +34,8 @@ it('5.2 edge 1: finds nothing, and nothing wrong, where there are no skills', as
   })
 })
 
-it('knows of each skill where it is, what it costs and what it says', () => {
-  const place = world()
+it('returns the place, the tokens and the fields of each skill', () => {
+  const place = fixture()
   const body = 'x'.repeat(4000)
   const directory = place.skill('project/.claude/skills/a', { more: 'license: MIT', body })
   const [info] = discover(place).skills
@@ -55,8 +55,8 @@ it('knows of each skill where it is, what it costs and what it says', () => {
   expect(info?.fields.license).toBe('MIT')
 })
 
-it('orders by place, and within a place by code point', () => {
-  const place = world()
+it('orders skills by location, and within a location by code point', () => {
+  const place = fixture()
   place.skill('home/.claude/skills/c')
   place.skill('project/.claude/skills/b')
   place.skill('project/.claude/skills/Z')
@@ -67,15 +67,15 @@ it('orders by place, and within a place by code point', () => {
 
 async function both(
   options: SkillManagerOptions = {},
-): Promise<{ discovery: Discovery; place: World }> {
-  const place = world()
+): Promise<{ discovery: Discovery; place: Fixture }> {
+  const place = fixture()
   place.skill('project/.claude/skills/a', { body: 'project' })
   place.skill('home/.claude/skills/a', { body: 'user' })
   return { discovery: await found(place, { workspaceTrust: 'trusted', ...options }), place }
 }
 
 describe('skills of one name', () => {
-  it('5.2 edge 2: in two scopes: the project wins and says what it hides', async () => {
+  it('prefers the project over the user for one name and reports which skill is hidden', async () => {
     const { discovery, place } = await both()
     expect(discovery.skills).toMatchObject([
       { scope: 'project', shadows: [join(place.home, '.claude/skills/a/SKILL.md')] },
@@ -83,19 +83,19 @@ describe('skills of one name', () => {
     expect(discovery.shadowed).toMatchObject([{ scope: 'user' }])
   })
 
-  it('in two scopes: the user wins where that is asked for', async () => {
+  it('prefers the user in two scopes if the options say so', async () => {
     const { discovery } = await both({ precedence: 'user' })
     expect(discovery.skills).toMatchObject([{ scope: 'user' }])
   })
 
-  it('an untrusted one never hides a trusted one', async () => {
+  it('never lets an untrusted skill hide a trusted skill', async () => {
     const { discovery } = await both({ workspaceTrust: 'ask' })
     expect(discovery.skills).toMatchObject([{ scope: 'user', trustLevel: 'trusted' }])
     expect(discovery.shadowed).toMatchObject([{ scope: 'project', trustLevel: 'untrusted' }])
   })
 
-  it('in two places of one scope: the earlier place, and the nearer directory, wins', () => {
-    const place = world()
+  it('prefers the earlier location, and the nearer directory, within a scope', () => {
+    const place = fixture()
     place.skill('project/.claude/skills/a')
     place.skill('project/.skillrail/skills/a')
     place.skill('project/app/.mamba/skills/a')
@@ -105,8 +105,8 @@ describe('skills of one name', () => {
     expect(shadowed.map(({ source }) => source)).toEqual(['.skillrail/skills', '.claude/skills'])
   })
 
-  it('in one place, and different: a conflict that leaves everything else usable', () => {
-    const place = world()
+  it('reports a conflict for different skills in one location, and keeps all others usable', () => {
+    const place = fixture()
     place.skill('project/.claude/skills/one', { name: 'twin' })
     place.skill('project/.claude/skills/two', { name: 'twin', body: 'other' })
     place.skill('project/.claude/skills/fine')
@@ -121,8 +121,8 @@ describe('skills of one name', () => {
     expect(discovery.shadowed).toMatchObject([{ scope: 'user' }])
   })
 
-  it('in one place, and the same: one of them is enough', () => {
-    const place = world()
+  it('uses one of two copies in one location', () => {
+    const place = fixture()
     const text = skillText('twin')
     place.write({
       'project/.claude/skills/twin/SKILL.md': text,
@@ -133,8 +133,8 @@ describe('skills of one name', () => {
     expect(conflicts).toEqual([])
   })
 
-  it('and one real directory: it counts once, and hides nothing', () => {
-    const place = world()
+  it('counts a real directory once, without a hidden skill', () => {
+    const place = fixture()
     place.skill('project/.agents/skills/a')
     mkdirSync(join(place.project, '.claude'))
     symlinkSync('../.agents/skills', join(place.project, '.claude/skills'))
@@ -143,8 +143,8 @@ describe('skills of one name', () => {
     expect(shadowed).toEqual([])
   })
 
-  it('that differ only in case are two skills', () => {
-    const place = world()
+  it('treats names that differ only in case as two skills', () => {
+    const place = fixture()
     place.skill('project/.claude/skills/Deploy')
     place.skill('project/.claude/skills/deploy')
     const discovery = discover(place)
@@ -154,7 +154,7 @@ describe('skills of one name', () => {
 
 describe('trust by place', () => {
   it('comes from the record of the workspace, the trusted paths and the scope', async () => {
-    const place = world()
+    const place = fixture()
     place.skill('project/.claude/skills/a')
     place.skill('custom/b')
     place.skill('vouched/c')
@@ -170,8 +170,8 @@ describe('trust by place', () => {
     expect(levels()).toEqual(['trusted', 'trusted', 'untrusted', 'trusted'])
   })
 
-  it('is not gained by a link that leads out of a trusted workspace', () => {
-    const place = world()
+  it('does not come from a link out of a trusted workspace', () => {
+    const place = fixture()
     place.skill('elsewhere/a')
     mkdirSync(join(place.project, '.claude/skills'), { recursive: true })
     symlinkSync(join(place.root, 'elsewhere/a'), join(place.project, '.claude/skills/a'))
@@ -186,8 +186,8 @@ describe('names', () => {
     ['that is missing', 'license: MIT', 'dir', 'name-missing'],
     ['that looks like a path', 'name: ../../etc', 'dir', 'name-unusable'],
     ['that is two dots', 'name: ..', 'dir', 'name-unusable'],
-  ])('%s loads with a warning', (_case, line, name, code) => {
-    const place = world()
+  ])('loads a name with a warning: %s', (_case, line, name, code) => {
+    const place = fixture()
     place.write({ 'project/.claude/skills/dir/SKILL.md': `---\n${line}\ndescription: D.\n---\n` })
     const [info] = discover(place).skills
     expect(info?.name).toBe(name)
@@ -195,8 +195,8 @@ describe('names', () => {
   })
 })
 
-it('a name with a control character is reported where its directory has the same', () => {
-  const place = world()
+it('reports a name with a control character if its directory has the same name', () => {
+  const place = fixture()
   const text = '---\nname: "a\\x01b"\ndescription: D.\n---\n'
   place.write({ 'project/.claude/skills/a\u0001b/SKILL.md': text })
   expect(discover(place).skills[0]?.diagnostics).toMatchObject([{ code: 'name-unusable' }])
@@ -216,8 +216,8 @@ describe('a broken skill hides no other one', () => {
       'frontmatter-too-large',
     ],
   ]
-  it.each(broken)('defect 10: a skill %s hides no other one', async (_case, content, code) => {
-    const place = world()
+  it.each(broken)('finds the other skills beside a skill %s', async (_case, content, code) => {
+    const place = fixture()
     place.skill('project/.claude/skills/good')
     mkdirSync(join(place.project, '.claude/skills/bad'))
     writeFileSync(join(place.project, '.claude/skills/bad/SKILL.md'), content)
@@ -227,21 +227,24 @@ describe('a broken skill hides no other one', () => {
     expect(codes(discovery)).toEqual([code])
   })
 
-  it.skipIf(process.platform === 'win32')('whose file is a link to a named pipe', () => {
-    const place = world()
-    place.skill('project/.claude/skills/good')
-    mkdirSync(join(place.project, '.claude/skills/bad'))
-    execFileSync('mkfifo', [join(place.root, 'pipe')])
-    symlinkSync(join(place.root, 'pipe'), join(place.project, '.claude/skills/bad/SKILL.md'))
-    const discovery = discover(place)
-    expect(names(discovery)).toEqual(['good'])
-    expect(discovery.diagnostics).toMatchObject([
-      { code: 'file-not-regular', message: 'the file is no regular file' },
-    ])
-  })
+  it.skipIf(process.platform === 'win32')(
+    'finds the other skills beside a link to a named pipe',
+    () => {
+      const place = fixture()
+      place.skill('project/.claude/skills/good')
+      mkdirSync(join(place.project, '.claude/skills/bad'))
+      execFileSync('mkfifo', [join(place.root, 'pipe')])
+      symlinkSync(join(place.root, 'pipe'), join(place.project, '.claude/skills/bad/SKILL.md'))
+      const discovery = discover(place)
+      expect(names(discovery)).toEqual(['good'])
+      expect(discovery.diagnostics).toMatchObject([
+        { code: 'file-not-regular', message: 'the file is no regular file' },
+      ])
+    },
+  )
 
-  it('whose file is a link that leads in a circle', () => {
-    const place = world()
+  it('finds the other skills beside a link that leads in a circle', () => {
+    const place = fixture()
     place.skill('project/.claude/skills/good')
     mkdirSync(join(place.project, '.claude/skills/bad'))
     symlinkSync('SKILL.md', join(place.project, '.claude/skills/bad/SKILL.md'))
@@ -250,8 +253,8 @@ describe('a broken skill hides no other one', () => {
     expect(codes(discovery)).toEqual(['file-not-regular'])
   })
 
-  it('reads a frontmatter that is longer than what is usually read', () => {
-    const place = world()
+  it('finds the other skills beside an unusually long frontmatter', () => {
+    const place = fixture()
     const more = Array.from({ length: 200 }, (_, index) => `# ${index} ${'é'.repeat(40)}`).join(
       '\n',
     )
@@ -260,7 +263,7 @@ describe('a broken skill hides no other one', () => {
   })
 })
 
-describe('what this user may not read', () => {
+describe('files that this user may not read', () => {
   const isRoot = process.getuid?.() === 0
   const script = `
     import { discoverSkills } from ${JSON.stringify(new URL('../../src/library/discover.ts', import.meta.url).href)}
@@ -291,32 +294,29 @@ describe('what this user may not read', () => {
     }
   })()
 
-  it.skipIf(!canBeNobody)(
-    '5.1 error 4: is reported, file and directory, and the rest is found',
-    () => {
-      const place = world()
-      place.skill('project/.claude/skills/good')
-      const file = place.skill('project/.claude/skills/secret-file')
-      const directory = place.skill('project/.claude/skills/secret-directory')
-      for (const path of [place.root, place.home]) chmodSync(path, 0o755)
-      chmodSync(join(file, 'SKILL.md'), 0o000)
-      chmodSync(directory, 0o000)
-      const output = execFileSync(
-        process.execPath,
-        ['--input-type=module', '-e', script, place.project, place.home],
-        { encoding: 'utf8', ...(isRoot ? { uid: nobody, gid: nobody } : {}) },
-      )
-      chmodSync(directory, 0o755)
-      expect(JSON.parse(output)).toEqual({
-        names: ['good'],
-        codes: ['directory-unreadable', 'file-unreadable'],
-      })
-    },
-  )
+  it.skipIf(!canBeNobody)('are reported, like directories, and the rest is found', () => {
+    const place = fixture()
+    place.skill('project/.claude/skills/good')
+    const file = place.skill('project/.claude/skills/secret-file')
+    const directory = place.skill('project/.claude/skills/secret-directory')
+    for (const path of [place.root, place.home]) chmodSync(path, 0o755)
+    chmodSync(join(file, 'SKILL.md'), 0o000)
+    chmodSync(directory, 0o000)
+    const output = execFileSync(
+      process.execPath,
+      ['--input-type=module', '-e', script, place.project, place.home],
+      { encoding: 'utf8', ...(isRoot ? { uid: nobody, gid: nobody } : {}) },
+    )
+    chmodSync(directory, 0o755)
+    expect(JSON.parse(output)).toEqual({
+      names: ['good'],
+      codes: ['directory-unreadable', 'file-unreadable'],
+    })
+  })
 })
 
-it('finds the steps of a chain inside it, and no samples inside other skills', () => {
-  const place = world()
+it('finds the steps of a chain inside its folder, and no samples inside other skills', () => {
+  const place = fixture()
   place.skill('project/.claude/skills/release', { more: 'metadata:\n  chain: build publish' })
   place.skill('project/.claude/skills/release/build')
   place.skill('project/.claude/skills/release/assets/sample')
@@ -325,8 +325,8 @@ it('finds the steps of a chain inside it, and no samples inside other skills', (
   expect(names(discover(place))).toEqual(['creator', 'release', 'build'])
 })
 
-it('5.2 edge 4: says which directory in a place for skills holds none', async () => {
-  const place = world()
+it('reports a directory of skills without a SKILL.md', async () => {
+  const place = fixture()
   place.skill('project/.claude/skills/group/deep/a')
   for (const name of ['empty', '_drafts', '.hidden']) {
     mkdirSync(join(place.project, '.claude/skills', name))
@@ -338,8 +338,8 @@ it('5.2 edge 4: says which directory in a place for skills holds none', async ()
   ])
 })
 
-it('reports a custom path that does not exist, and no standard one', () => {
-  const place = world()
+it('reports a missing custom path, but no missing standard path', () => {
+  const place = fixture()
   const discovery = discover(place, { customPaths: ['gone'] })
   expect(discovery.diagnostics).toMatchObject([
     { code: 'directory-missing', path: join(place.project, 'gone') },
@@ -347,14 +347,14 @@ it('reports a custom path that does not exist, and no standard one', () => {
 })
 
 it('reports a skill that leads to itself, and still lists it', () => {
-  const place = world()
+  const place = fixture()
   place.skill('project/.claude/skills/loop', { more: 'metadata:\n  chain: a loop' })
   const { skills } = discover(place)
   expect(skills.map(codes)).toEqual([['skill-refers-to-itself']])
 })
 
-it('is not disturbed by a skill that goes away while it looks', () => {
-  const place = world()
+it('finishes if a skill disappears during the search', () => {
+  const place = fixture()
   place.skill('project/.claude/skills/stays')
   const going = place.skill('project/.claude/skills/goes')
   rmSync(join(going, 'SKILL.md'))

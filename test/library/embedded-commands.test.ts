@@ -19,11 +19,11 @@ it.each([
   ['an ordinary block that shows one', '```sh\n!`ls`\n```\n', []],
   ['a block with a longer fence', '````!\n```\n````', [{ command: '```', line: 1 }]],
   ['a block that is not closed', '```!\nls', []],
-])('%s', (_case, body, commands) => {
+])('finds embedded commands: %s', (_case, body, commands) => {
   expect(findEmbeddedCommands(body)).toEqual(commands)
 })
 
-it('copes with any text', () => {
+it('reads any text without an error', () => {
   fc.assert(
     fc.property(
       fc.array(fc.constantFrom('!', '`', '```', '```!', '\n', ' ', 'x', '~~~')),

@@ -10,9 +10,9 @@ import {
   SkillParseError,
   SkillValidationError,
 } from '../../src/skill/errors.ts'
-import { type World, world } from './_world.ts'
+import { type Fixture, fixture } from './_fixture.ts'
 
-function find(place: World, reference: string): SkillInfo {
+function find(place: Fixture, reference: string): SkillInfo {
   return findSkill(reference, {
     runtime: place.runtime,
     useIndex: false,
@@ -29,29 +29,32 @@ function thrown(work: () => unknown): unknown {
   throw new Error('nothing was thrown')
 }
 
-describe('a skill is found', () => {
-  it('by its name', () => {
-    const place = world()
+describe('a skill', () => {
+  it('is found by its name', () => {
+    const place = fixture()
     place.skill('project/.claude/skills/a')
     expect(find(place, 'a')).toMatchObject({ name: 'a', scope: 'project' })
   })
 
-  it('by scope and name, also when it is shadowed', () => {
-    const place = world()
+  it('is found by scope and name, even if it is shadowed', () => {
+    const place = fixture()
     place.skill('project/.claude/skills/a')
     place.skill('home/.claude/skills/a')
     expect(find(place, 'a')).toMatchObject({ scope: 'project' })
     expect(find(place, 'user:a')).toMatchObject({ scope: 'user' })
   })
 
-  it.each(['./tools/a', 'tools/a', 'tools/a/', 'tools/a/SKILL.md'])('by path: %s', (reference) => {
-    const place = world()
-    const directory = place.skill('project/tools/a')
-    expect(find(place, reference)).toMatchObject({ name: 'a', directory, scope: 'project' })
-  })
+  it.each(['./tools/a', 'tools/a', 'tools/a/', 'tools/a/SKILL.md'])(
+    'is found by its path: %s',
+    (reference) => {
+      const place = fixture()
+      const directory = place.skill('project/tools/a')
+      expect(find(place, reference)).toMatchObject({ name: 'a', directory, scope: 'project' })
+    },
+  )
 
-  it('by the name of a directory here, when nothing installed has it', () => {
-    const place = world()
+  it('is found by the name of a local directory if no installed skill has that name', () => {
+    const place = fixture()
     place.skill('project/a', { description: 'Here.' })
     expect(find(place, 'a').description).toBe('Here.')
     place.skill('project/.claude/skills/a', { description: 'Installed.' })
@@ -66,8 +69,8 @@ describe('the scope of a path', () => {
     ['project/tools/a', 'project', '.'],
     ['home/.agents/skills/a', 'user', '~/.agents/skills'],
     ['elsewhere/a', 'custom', '/elsewhere/a'],
-  ])('%s', (path, scope, source) => {
-    const place = world()
+  ])('follows from its location: %s', (path, scope, source) => {
+    const place = fixture()
     const info = skillAt(place.skill(path), { runtime: place.runtime })
     expect(info.scope).toBe(scope)
     expect(info.source.endsWith(source)).toBe(true)
@@ -75,9 +78,9 @@ describe('the scope of a path', () => {
   })
 })
 
-describe('what is not found', () => {
-  it('is answered with what may have been meant, and where was looked', () => {
-    const place = world()
+describe('a skill that is not found', () => {
+  it('gets an error with a similar name and the searched places', () => {
+    const place = fixture()
     place.skill('project/.claude/skills/code-review')
     const error = thrown(() => find(place, 'code-reveiw'))
     expect(error).toBeInstanceOf(SkillNotFoundError)
@@ -88,8 +91,8 @@ describe('what is not found', () => {
     })
   })
 
-  it('by path says what a path must be', () => {
-    const place = world()
+  it('gets an error that says what a path must be', () => {
+    const place = fixture()
     expect(thrown(() => find(place, './gone'))).toMatchObject({
       code: 'skill-not-found',
       message: `There is no skill at ${join(place.project, 'gone')}.`,
@@ -97,17 +100,17 @@ describe('what is not found', () => {
   })
 })
 
-describe('what cannot be used', () => {
-  it('because two have the name', () => {
-    const place = world()
+describe('a skill that cannot be used', () => {
+  it('is refused because two skills have the name', () => {
+    const place = fixture()
     place.skill('project/.claude/skills/one', { name: 'twin' })
     place.skill('project/.claude/skills/two', { name: 'twin', body: 'x' })
     expect(thrown(() => find(place, 'twin'))).toBeInstanceOf(SkillConflictError)
     expect(find(place, '.claude/skills/one').name).toBe('twin')
   })
 
-  it('because its frontmatter is broken, by name and by path', () => {
-    const place = world()
+  it('is refused by name and by path because its frontmatter is broken', () => {
+    const place = fixture()
     place.write({ 'project/.claude/skills/bad/SKILL.md': '---\nname: bad\n---\n' })
     for (const reference of ['bad', '.claude/skills/bad']) {
       const error = thrown(() => find(place, reference))
@@ -116,8 +119,8 @@ describe('what cannot be used', () => {
     }
   })
 
-  it('any more, because its file changed since it was found', () => {
-    const place = world()
+  it('is refused because its file changed since the search', () => {
+    const place = fixture()
     const info = skillAt(place.skill('project/.claude/skills/a'), { runtime: place.runtime })
     writeFileSync(info.path, 'a\0b')
     const error = thrown(() => loadSkill(info))
@@ -125,8 +128,8 @@ describe('what cannot be used', () => {
     expect(error).toMatchObject({ code: 'skill-unusable', diagnostics: [{ code: 'file-nul' }] })
   })
 
-  it('because its file is not a file', () => {
-    const place = world()
+  it('is refused because its SKILL.md is not a file', () => {
+    const place = fixture()
     place.write({ 'project/.claude/skills/bad/SKILL.md/x': '' })
     expect(thrown(() => find(place, '.claude/skills/bad'))).toBeInstanceOf(SkillLoadError)
     rmSync(join(place.project, '.claude/skills/bad/SKILL.md'), { recursive: true })

@@ -8,7 +8,7 @@ const base = mkdtempSync(join(tmpdir(), 'skillrail-files-'))
 
 afterEach(() => rmSync(base, { recursive: true, force: true }))
 
-it('leaves out a link that leads outside once the system follows it, whatever its text says', () => {
+it('leaves out a link whose real target is outside, whatever its text is', () => {
   const skill = join(base, 'skill')
   mkdirSync(join(base, 'outside', 'deep'), { recursive: true })
   mkdirSync(skill)

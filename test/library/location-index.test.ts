@@ -16,24 +16,25 @@ import fc from 'fast-check'
 import { readCache, writeCache } from '../../src/core/derived-cache.ts'
 import type { Discovery } from '../../src/library/model.ts'
 import { discoverSkills } from '../../src/library/discover.ts'
-import { skillText, type World, world } from './_world.ts'
+import { cacheVersion } from '../../src/library/scan-location.ts'
+import { skillText, type Fixture, fixture } from './_fixture.ts'
 
 /** Later than every file that a test writes: what was read is settled, and remembered. */
 const later = (): number => Date.now() + 60_000
 
 /** A project with more skills than are worth an index. */
-function manySkills(count = 40): World {
-  const place = world({ now: later })
+function manySkills(count = 40): Fixture {
+  const place = fixture({ now: later })
   for (let index = 0; index < count; index++) {
     place.skill(`project/.claude/skills/skill-${String(index).padStart(3, '0')}`)
   }
   return place
 }
 
-const warm = ({ runtime }: World): Discovery => discoverSkills({ runtime })
-const cold = ({ runtime }: World): Discovery => discoverSkills({ runtime, useIndex: false })
+const warm = ({ runtime }: Fixture): Discovery => discoverSkills({ runtime })
+const cold = ({ runtime }: Fixture): Discovery => discoverSkills({ runtime, useIndex: false })
 
-function indexFile({ home }: World): string {
+function indexFile({ home }: Fixture): string {
   const directory = join(home, '.cache/skillrail/library')
   const [name = ''] = readdirSync(directory)
   return join(directory, name)
@@ -41,11 +42,11 @@ function indexFile({ home }: World): string {
 
 /** Changes the rows of a cache as nobody but the program itself can: with the right checksum. */
 function rewrite(file: string, change: (rows: string) => string): void {
-  const rows = JSON.stringify(readCache<unknown>(file, '1', undefined))
-  writeCache(file, '1', JSON.parse(change(rows)))
+  const rows = JSON.stringify(readCache<unknown>(file, cacheVersion, undefined))
+  writeCache(file, cacheVersion, JSON.parse(change(rows)))
 }
 
-it('changes nothing about the answer', () => {
+it('does not change the result', () => {
   const place = manySkills()
   place.write({
     'project/.claude/skills/rich/SKILL.md': skillText('rich', {
@@ -82,13 +83,13 @@ it('changes nothing about the answer', () => {
 })
 
 it('is not written for a few skills', () => {
-  const place = world({ now: later })
+  const place = fixture({ now: later })
   place.skill('project/.claude/skills/a')
   warm(place)
   expect(() => indexFile(place)).toThrow('ENOENT')
 })
 
-it('is read instead of the files', () => {
+it('is read in place of the files', () => {
   const place = manySkills()
   warm(place)
   const file = indexFile(place)
@@ -96,9 +97,9 @@ it('is read instead of the files', () => {
   expect(warm(place).skills[3]?.description).toBe('Remembers 3. Use when asked for skill-003.')
 })
 
-describe('sees every change', () => {
+describe('the index after a change', () => {
   const skills = 'project/.claude/skills'
-  const changes: readonly [string, (place: World) => void][] = [
+  const changes: readonly [string, (place: Fixture) => void][] = [
     ['a new skill', (place) => place.skill(`${skills}/new`)],
     [
       'a skill that is gone',
@@ -155,7 +156,7 @@ describe('sees every change', () => {
     ],
   ]
 
-  it.each(changes)('%s', (_case, change) => {
+  it.each(changes)('notices %s', (_case, change) => {
     const place = manySkills()
     place.write({ [`${skills}/small/skill.md`]: skillText('small') })
     warm(place)
@@ -168,7 +169,7 @@ describe('sees every change', () => {
     expect(warm(place)).toEqual(after)
   })
 
-  it('any number of them, in any order', () => {
+  it('notices any number of changes in any order', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.nat(changes.length - 2), fc.boolean()), { maxLength: 5 }),
@@ -191,7 +192,7 @@ describe('sees every change', () => {
   })
 })
 
-it('does not believe what changed while it was made', () => {
+it('does not trust rows of files that changed during the scan', () => {
   const place = manySkills()
   place.runtime.now = () => Date.now()
   warm(place)
@@ -200,13 +201,16 @@ it('does not believe what changed while it was made', () => {
   expect(warm(place)).toEqual(cold(place))
 })
 
-describe('is made anew', () => {
+describe('a damaged index', () => {
   const files: readonly [string, (text: string) => string][] = [
     ['when it is empty', () => ''],
     ['when it is cut off', (text) => text.slice(0, 900)],
     ['when it is not JSON', () => 'nonsense'],
     ['when it is another document', () => '[1, 2]'],
-    ['when it is of another version', (text) => text.replace('"version":"1"', '"version":"2"')],
+    [
+      'when it is of another version',
+      (text) => text.replace(`"version":"${cacheVersion}"`, '"version":"1"'),
+    ],
     [
       'when another engine wrote it',
       (text) => text.replace(/"skillrail":"[^"]*"/, '"skillrail":""'),
@@ -214,7 +218,7 @@ describe('is made anew', () => {
     ['when a row is missing', (text) => text.replace(/,\{"key":"skill-007".*?\}(?=,\{"key)/, '')],
     ['when a row was changed', (text) => text.replace('Does skill-003', 'Does skill-004')],
   ]
-  it.each(files)('%s', (_case, damage) => {
+  it.each(files)('is rebuilt %s', (_case, damage) => {
     const place = manySkills()
     const expected = cold(place)
     warm(place)
@@ -228,14 +232,14 @@ describe('is made anew', () => {
   })
 })
 
-it('is not needed: a cache that cannot be written costs nothing', () => {
+it('is optional: a cache that cannot be written changes nothing', () => {
   const place = manySkills()
   writeFileSync(join(place.home, '.cache'), 'a file where a directory should be')
   expect(warm(place)).toEqual(cold(place))
   chmodSync(place.home, 0o755)
 })
 
-it('stays whole with many processes at once', async () => {
+it('stays whole with many concurrent processes', async () => {
   const place = manySkills(60)
   const script = `
     import { discoverSkills } from ${JSON.stringify(new URL('../../src/library/discover.ts', import.meta.url).href)}

@@ -18,17 +18,17 @@ import {
 import { collectActingParts } from '../../src/trust/acting-parts.ts'
 import { TrustStore } from '../../src/trust/store.ts'
 import { runCli } from '../cli/run-cli.ts'
-import { type World, world } from './_world.ts'
+import { type Fixture, fixture } from './_fixture.ts'
 
-function manager({ runtime }: World, options: SkillManagerOptions = {}): SkillManager {
+function manager({ runtime }: Fixture, options: SkillManagerOptions = {}): SkillManager {
   return new SkillManager({ runtime, useIndex: false, workspaceTrust: 'trusted', ...options })
 }
 
 const greet = defineSkill({ name: 'greet', description: 'Greets.', body: 'Greet $0.' })
 
 describe('discovery', () => {
-  it('happens by itself with the first question', async () => {
-    const place = world()
+  it('starts with the first call', async () => {
+    const place = fixture()
     place.skill('project/.claude/skills/a')
     const skills = manager(place)
     expect((await skills.list()).map(({ name }) => name)).toEqual(['a'])
@@ -38,8 +38,8 @@ describe('discovery', () => {
     expect(await skills.list()).toHaveLength(2)
   })
 
-  it('does not happen by itself where that is switched off', async () => {
-    const place = world()
+  it('does not start by itself if autoDiscover is off', async () => {
+    const place = fixture()
     place.skill('project/.claude/skills/a')
     const skills = manager(place, { autoDiscover: false })
     expect(await skills.list()).toEqual([])
@@ -47,8 +47,8 @@ describe('discovery', () => {
     expect(await skills.list()).toHaveLength(1)
   })
 
-  it('US-002 AC1, US-002 AC2, US-002 AC3: takes the directories of its options', async () => {
-    const place = world()
+  it('discovers skills in the directories of its options', async () => {
+    const place = fixture()
     place.skill('project/skills/a')
     place.skill('home/mine/b')
     place.skill('more/c')
@@ -66,8 +66,8 @@ describe('discovery', () => {
 })
 
 describe('get', () => {
-  it('US-002 AC5, US-003 AC4, defect 9: reads the body when it is asked for', async () => {
-    const place = world()
+  it('reads the body of a skill in get and not before', async () => {
+    const place = fixture()
     const directory = place.skill('project/.claude/skills/a', { body: 'First.' })
     place.write({ 'project/.claude/skills/a/references/x.md': 'x' })
     const skills = manager(place)
@@ -79,12 +79,12 @@ describe('get', () => {
     expect(skill?.resources.files.map(({ path }) => path)).toEqual(['references/x.md'])
   })
 
-  it('knows no skill of another name', async () => {
-    expect(await manager(world()).get('a')).toBeUndefined()
+  it('returns undefined for an unknown name', async () => {
+    expect(await manager(fixture()).get('a')).toBeUndefined()
   })
 
-  it('5.2 edge 3, 6.2 validation 1: throws for what is there and cannot be used', async () => {
-    const place = world()
+  it('throws for skills that cannot be used', async () => {
+    const place = fixture()
     place.write({ 'project/.claude/skills/bad/SKILL.md': 'x' })
     place.skill('project/.claude/skills/one', { name: 'twin' })
     place.skill('project/.claude/skills/two', { name: 'twin', body: 'x' })
@@ -100,8 +100,8 @@ describe('get', () => {
     expect(await skills.list()).toHaveLength(2)
   })
 
-  it('says so when a skill is gone, or broken, since it was listed', async () => {
-    const place = world()
+  it('throws if a skill was removed or broken after the search', async () => {
+    const place = fixture()
     const gone = place.skill('project/.claude/skills/gone')
     const broken = place.skill('project/.claude/skills/broken')
     const skills = manager(place)
@@ -117,8 +117,8 @@ describe('get', () => {
 })
 
 describe('trust', () => {
-  it('US-006 AC2: comes by place: the user’s are trusted, a project’s once it is accepted, others not', async () => {
-    const place = world()
+  it("trusts the user's skills and the skills of an accepted project, and no others", async () => {
+    const place = fixture()
     place.skill('home/.claude/skills/mine')
     place.skill('project/.claude/skills/theirs')
     place.skill('project/more/other')
@@ -135,15 +135,15 @@ describe('trust', () => {
     expect(await levels()).toEqual(before)
   })
 
-  it('US-006 AC8: holds below a trusted path, by real paths only', async () => {
-    const { root, runtime, skill } = world()
+  it('trusts skills below a trusted path, by real paths', async () => {
+    const { root, runtime, skill } = fixture()
     for (const directory of ['good/a', 'good-evil/b', 'evil/c']) skill(directory)
     symlinkSync(join(root, 'evil/c'), join(root, 'good/c'))
     symlinkSync(join(root, 'good'), join(root, 'alias'))
     const skills = new SkillManager({
       runtime,
       customPaths: [join(root, 'good'), join(root, 'good-evil')],
-      trustedPaths: [join(root, 'alias'), join(root, 'missing')],
+      trustedPaths: [join(root, 'alias')],
     })
     const levels = (await skills.list()).map(({ name, trustLevel }) => `${name} ${trustLevel}`)
     expect(levels).toEqual(['a trusted', 'c untrusted', 'b untrusted'])
@@ -151,8 +151,8 @@ describe('trust', () => {
 })
 
 describe('register', () => {
-  it('US-003 AC1, US-003 AC3: takes a skill that was made in code, which is trusted and wins', async () => {
-    const place = world()
+  it('registers a skill from code as trusted and with precedence', async () => {
+    const place = fixture()
     place.skill('project/.claude/skills/greet')
     const skills = manager(place, { workspaceTrust: 'ask' })
     await skills.register(greet)
@@ -163,8 +163,8 @@ describe('register', () => {
     expect((await skills.discover()).shadowed).toMatchObject([{ scope: 'project' }])
   })
 
-  it('defect 7: takes a path, whose skill is untrusted unless its place is trusted', async () => {
-    const place = world()
+  it('registers a path as untrusted unless the path is trusted', async () => {
+    const place = fixture()
     const directory = place.skill('elsewhere/a')
     const skills = manager(place)
     expect(await skills.register(directory)).toMatchObject({
@@ -175,8 +175,8 @@ describe('register', () => {
     expect(await trusting.register(directory)).toMatchObject({ trustLevel: 'trusted' })
   })
 
-  it('takes what another search found', async () => {
-    const place = world()
+  it('registers a skill from another search', async () => {
+    const place = fixture()
     place.skill('project/.claude/skills/a')
     const [info] = await manager(place).list()
     const skills = manager(place, { autoDiscover: false })
@@ -184,8 +184,8 @@ describe('register', () => {
     expect((await skills.list()).map(({ name }) => name)).toEqual(['a'])
   })
 
-  it('US-003 AC5: takes the same skill twice, and refuses another one of its name', async () => {
-    const place = world()
+  it('accepts a skill twice and refuses another skill of its name', async () => {
+    const place = fixture()
     const skills = manager(place)
     await skills.register(greet)
     await skills.register(greet)
@@ -208,14 +208,14 @@ describe('register', () => {
       { 'x/a/SKILL.md': '---\nname: a\ndescription: D.\nmetadata:\n  chain: a\n---\n' },
       SkillLoadError,
     ],
-  ])('5.1 error 1, 5.2 edge 5: refuses a path %s', async (_case, files, error) => {
-    const place = world()
+  ])('refuses to register a path %s', async (_case, files, error) => {
+    const place = fixture()
     place.write(files)
     await expect(manager(place).register(join(place.root, 'x/a'))).rejects.toThrow(error)
   })
 
-  it('US-003 AC2: goes back with deregister, with tools and activation', async () => {
-    const place = world()
+  it('removes a skill, its tools and its activation in deregister', async () => {
+    const place = fixture()
     place.skill('project/.claude/skills/a')
     const skills = manager(place)
     await skills.register(greet)
@@ -244,8 +244,8 @@ it.each([
 })
 
 describe('activate', () => {
-  it('US-004 AC1, US-004 AC4: is for everybody the skill allows', async () => {
-    const place = world()
+  it('checks who invokes a skill before anything else', async () => {
+    const place = fixture()
     place.skill('project/.claude/skills/a', {
       more: 'disable-model-invocation: true',
       body: 'Do $ARGUMENTS.',
@@ -261,7 +261,7 @@ describe('activate', () => {
   })
 
   it('suggests a name for one that does not exist', async () => {
-    const place = world()
+    const place = fixture()
     place.skill('project/.claude/skills/deploy')
     await expect(manager(place).activate('deplyo')).rejects.toMatchObject({
       code: 'skill-not-found',
@@ -269,9 +269,10 @@ describe('activate', () => {
     })
   })
 
-  it('says where it looked: places that exist, and those that the program named', async () => {
-    const place = world()
+  it('names the searched places: existing ones, and those in the options', async () => {
+    const place = fixture()
     place.skill('project/.claude/skills/deploy')
+    place.skill('project/elsewhere/other')
     const places = [join(place.project, '.claude/skills'), join(place.project, 'elsewhere')]
     await expect(
       manager(place, { customPaths: ['elsewhere'] }).activate('missing'),
@@ -280,8 +281,8 @@ describe('activate', () => {
     })
   })
 
-  it('repeats content only when the conversation has lost it', async () => {
-    const place = world()
+  it('repeats content only if the conversation has lost it', async () => {
+    const place = fixture()
     place.skill('project/.claude/skills/a', { body: 'First.' })
     const skills = manager(place)
     const repeated = async (stillInContext: boolean, args = ''): Promise<boolean> =>
@@ -294,8 +295,8 @@ describe('activate', () => {
     expect(await repeated(true, 'x')).toBe(false)
   })
 
-  it('withholds what acts once it has changed in a trusted workspace', async () => {
-    const place = world()
+  it('withholds hooks and approvals after an acting part changed in a trusted workspace', async () => {
+    const place = fixture()
     place.skill('project/.claude/skills/a', { more: 'allowed-tools: Read' })
     const skills = manager(place, { workspaceTrust: 'ask' })
     const [info] = await skills.list()
@@ -315,8 +316,8 @@ describe('activate', () => {
 })
 
 describe('tools and approvals', () => {
-  it('US-004 AC7, US-004 AC9, 10.2 loading 4: are there while the skill is active, and exactly as before afterwards', async () => {
-    const place = world()
+  it("returns a skill's tools while the skill is active, and the earlier tools afterwards", async () => {
+    const place = fixture()
     place.skill('project/.claude/skills/a', { more: 'allowed-tools: Read Bash(git:*)' })
     place.skill('project/.claude/skills/b', { more: 'allowed-tools: Read' })
     place.skill('outside/c', { more: 'allowed-tools: Grep' })
@@ -347,8 +348,8 @@ describe('tools and approvals', () => {
     expect(state()).toEqual(empty)
   })
 
-  it('US-003 AC6: have the name of their skill in front, unless that is switched off', async () => {
-    const place = world()
+  it('prefixes tools with the name of their skill, unless namespaceTools is false', async () => {
+    const place = fixture()
     const prefixed = manager(place)
     const bare = manager(place, { namespaceTools: false })
     for (const skills of [prefixed, bare]) skills.registerTool('a', tool('search'))
@@ -359,14 +360,14 @@ describe('tools and approvals', () => {
     expect(prefixed.getTools('other')).toEqual([])
   })
 
-  it('run what the program gave', async () => {
-    const skills = manager(world())
+  it("run the program's function", async () => {
+    const skills = manager(fixture())
     skills.registerTool('a', { ...tool('double'), execute: (input) => Number(input) * 2 })
     expect(await skills.getTools('a')[0]?.execute(21)).toBe(42)
   })
 
-  it('of one name in one skill are a conflict', () => {
-    const skills = manager(world())
+  it('conflict if one skill has two tools of one name', () => {
+    const skills = manager(fixture())
     skills.registerTool('a', tool('x'))
     expect(() => skills.registerTool('a', tool('x'))).toThrow(SkillConflictError)
     skills.deregisterTool('a', 'x')
@@ -375,8 +376,8 @@ describe('tools and approvals', () => {
 })
 
 describe('validate', () => {
-  it('US-006 AC7: checks a skill by the specification, by directory and by file', async () => {
-    const place = world()
+  it('validates a skill by its directory and by its file', async () => {
+    const place = fixture()
     place.skill('project/Bad')
     const skills = manager(place)
     for (const path of ['Bad', './Bad/SKILL.md', join(place.project, 'Bad')]) {
@@ -386,8 +387,8 @@ describe('validate', () => {
     expect(await skills.validate('fine')).toMatchObject({ valid: true })
   })
 
-  it('says what is wrong with what cannot be read', async () => {
-    const place = world()
+  it('reports a file that cannot be read', async () => {
+    const place = fixture()
     place.write({ 'project/dir/SKILL.md/x': '' })
     expect(await manager(place).validate('dir')).toMatchObject({
       valid: false,
@@ -401,7 +402,7 @@ describe('validate', () => {
 })
 
 it('reads a resource of a skill', async () => {
-  const place = world()
+  const place = fixture()
   place.skill('project/.claude/skills/a')
   place.write({ 'project/.claude/skills/a/references/x.md': 'Text.' })
   const skills = manager(place)

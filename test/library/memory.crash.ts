@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { library } from '../command-line.ts'
-import { world } from './_world.ts'
+import { fixture } from './_fixture.ts'
 
 /**
  * Measures what a discovery keeps, in a process of its own. What a skill's texts take is subtracted:
@@ -38,8 +38,8 @@ const script = `
 `
 
 describe('ten thousand skills', () => {
-  it('6.1 row 5, 6.3 row 1: take less than 1 KB each beyond their own strings, read from files or from the index', () => {
-    const place = world()
+  it('need less than 1 KB for each skill beyond its own strings', () => {
+    const place = fixture()
     for (let index = 0; index < 10_000; index++) {
       const name = `skill-${String(index).padStart(5, '0')}`
       place.skill(`project/.claude/skills/${name}`, {

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
 import { discoverSkills } from '../../src/library/discover.ts'
 import { SkillManager } from '../../src/library/manager.ts'
-import { makeWorld } from '../hooks/_world.ts'
+import { makeFixture } from '../hooks/_fixture.ts'
 
 const overlay = 'saw:\n  - match: ^/saw\n    inject: rules/saw.md\nnone:\n  - "x => y.md"\n'
 
-it('adds triggers to a skill of others, in the hook too, relative to the overlay', async () => {
-  const { ask, skill, write, runtime } = makeWorld()
+it('adds triggers to a foreign skill, in the hook too, with paths relative to the overlay', async () => {
+  const { ask, skill, write, runtime } = makeFixture()
   skill('saw', [])
   write('.config/skillrail/triggers.yaml', overlay)
   write('.config/skillrail/rules/saw.md', 'OUR RULES')
@@ -17,8 +17,8 @@ it('adds triggers to a skill of others, in the hook too, relative to the overlay
   expect(diagnostics.map(({ code }) => code)).toEqual(['trigger-form', 'overlay-unused'])
 })
 
-it('takes those of a project only where it is trusted', async () => {
-  const { ask, skill, write, runtime } = makeWorld()
+it("adds a project's triggers only if the overlay is trusted", async () => {
+  const { ask, skill, write, runtime } = makeFixture()
   skill('saw', [])
   write('project/.skillrail/triggers.yaml', 'saw:\n  - match: ^/saw\n    inject: saw.md\n')
   write('project/.skillrail/saw.md', 'PROJECT RULES')

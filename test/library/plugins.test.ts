@@ -5,9 +5,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { discoverSkills } from '../../src/library/discover.ts'
-import { clientsReading } from '../../src/library/locations.ts'
 import { readPlugin } from '../../src/library/plugins.ts'
-import { type World, world } from './_world.ts'
+import { type Fixture, fixture } from './_fixture.ts'
 
 const $schema = 'https://agent-plugins.org/schemas/1.0.0/plugin.schema.json'
 const folder = 'project/.agents/plugins'
@@ -20,21 +19,21 @@ const official = new Ajv2020({ strict: false }).compile(
   ),
 )
 
-function plugin(manifest: unknown, name = 'one', at = world()): World {
+function plugin(manifest: unknown, name = 'one', at = fixture()): Fixture {
   const text = typeof manifest === 'string' ? manifest : JSON.stringify(manifest)
   at.write({ [`${folder}/${name}/plugin.json`]: text })
   return at
 }
 
-const read = ({ root }: World, name = 'one') => readPlugin(join(root, folder, name))
-const namesIn = ({ runtime }: World): string[] =>
+const read = ({ root }: Fixture, name = 'one') => readPlugin(join(root, folder, name))
+const namesIn = ({ runtime }: Fixture): string[] =>
   discoverSkills({ runtime }).skills.map(({ name }) => name)
-const codesIn = ({ runtime }: World): string[] =>
+const codesIn = ({ runtime }: Fixture): string[] =>
   discoverSkills({ runtime }).diagnostics.map(({ code }) => code)
 
 describe('a manifest', () => {
-  it('is accepted exactly where the official schema accepts it, but for what must be ignored', () => {
-    const at = world()
+  it('is accepted exactly if the official schema accepts it, apart from ignored fields', () => {
+    const at = fixture()
     const text = fc.constantFrom(
       'a',
       'a.b-c',
@@ -72,26 +71,26 @@ describe('a manifest', () => {
     )
   })
 
-  it('needs $schema and name, and says which is wrong', () => {
+  it('needs $schema and name, and the error names the wrong field', () => {
     expect(read(plugin({})).diagnostics.map(({ message }) => message)).toEqual([
-      `"$schema": Invalid input: expected "${$schema}"`,
-      expect.stringContaining('"name": Invalid input'),
+      `"$schema" is not ${$schema}`,
+      '"name" is not a text',
     ])
     const keywords = Array.from({ length: 1000 }, (_, at) => at)
     const { diagnostics } = read(plugin({ $schema, name: 'one', keywords }))
-    expect(diagnostics.map(({ message }) => message.split(':')[0])).toEqual(['"keywords.0"'])
+    expect(diagnostics.map(({ message }) => message.split(' ')[0])).toEqual(['"keywords.0"'])
     expect(read(plugin('[')).name).toBeUndefined()
     expect(read(plugin([])).name).toBeUndefined()
   })
 
-  it('of another version is refused', () => {
+  it('is refused in another version', () => {
     const other = $schema.replace('1.0.0', '2.0.0')
     const { name, diagnostics } = read(plugin({ $schema: other, name: 'one' }))
     expect(name).toBeUndefined()
     expect(diagnostics[0]?.message).toContain(`it targets ${other}`)
   })
 
-  it('may have unknown fields and other extensions, which are reported or ignored', () => {
+  it('can have unknown fields and other extensions, which are reported or ignored', () => {
     const { name, diagnostics } = read(
       plugin({ $schema, name: 'one', hooks: './x', extensions: [] }),
     )
@@ -104,8 +103,8 @@ describe('a manifest', () => {
     expect(read(plugin({ $schema, name: 'one', extensions })).diagnostics).toEqual([])
   })
 
-  it('that leads out of the plugin is refused', () => {
-    const at = world()
+  it('is refused if it leads out of the plugin', () => {
+    const at = fixture()
     at.write({ 'elsewhere.json': JSON.stringify({ $schema, name: 'one' }) })
     mkdirSync(join(at.root, folder, 'one'), { recursive: true })
     symlinkSync(join(at.root, 'elsewhere.json'), join(at.root, folder, 'one/plugin.json'))
@@ -114,7 +113,7 @@ describe('a manifest', () => {
 })
 
 describe('skills of a plugin', () => {
-  it('are found in their fixed place, and not deeper', () => {
+  it('are found in their standard folder, and not deeper', () => {
     const at = plugin({ $schema, name: 'one' })
     at.skill(`${folder}/one/skills/deploy`)
     at.skill(`${folder}/one/skills/group/deeper`)
@@ -124,18 +123,18 @@ describe('skills of a plugin', () => {
     expect(codesIn(at)).toEqual([])
   })
 
-  it('are not there without an error', () => {
+  it('are missing without an error', () => {
     const at = plugin({ $schema, name: 'one' })
     expect([namesIn(at), codesIn(at)]).toEqual([[], []])
   })
 
-  it('are all left out where the manifest is invalid', () => {
+  it('are all left out if the manifest is invalid', () => {
     const at = plugin({ $schema, name: 'Not Valid' })
     at.skill(`${folder}/one/skills/deploy`)
     expect([namesIn(at), codesIn(at)]).toEqual([[], ['plugin-invalid']])
   })
 
-  it('that are invalid or lead out hide no other', () => {
+  it('hide no other skill if they are invalid or lead outside', () => {
     const at = plugin({ $schema, name: 'one' })
     at.skill(`${folder}/one/skills/deploy`)
     at.skill(`${folder}/one/skills/other`, { name: 'not-its-folder' })
@@ -147,7 +146,7 @@ describe('skills of a plugin', () => {
     expect(codesIn(at)).toEqual(Array(3).fill('plugin-skill-invalid'))
   })
 
-  it('may be links inside of it', () => {
+  it('may be links inside the plugin', () => {
     const at = plugin({ $schema, name: 'one' })
     at.skill(`${folder}/one/shared/deploy`)
     mkdirSync(join(at.root, folder, 'one/skills'))
@@ -155,7 +154,7 @@ describe('skills of a plugin', () => {
     expect(namesIn(at)).toEqual(['deploy'])
   })
 
-  it.each(['a file', 'a link out of it'])('are none where their folder is %s', (kind) => {
+  it.each(['a file', 'a link out of it'])('are none if their folder is %s', (kind) => {
     const at = plugin({ $schema, name: 'one' })
     const place = join(at.root, folder, 'one/skills')
     at.skill('elsewhere/skills/deploy')
@@ -164,7 +163,7 @@ describe('skills of a plugin', () => {
     expect([namesIn(at), codesIn(at)]).toEqual([[], ['plugin-component-invalid']])
   })
 
-  it('come after the own ones of their project', () => {
+  it("come after the project's own skills", () => {
     const at = plugin({ $schema, name: 'one' })
     const own = at.skill('project/.claude/skills/deploy')
     at.skill(`${folder}/one/skills/deploy`, { body: 'Other.' })
@@ -177,22 +176,6 @@ describe('skills of a plugin', () => {
     expect(shadowed.map(({ source }) => source)).toEqual([
       '.agents/plugins/one',
       '~/.agents/skills',
-    ])
-  })
-
-  it('that a client installed are found, and not those that it removed', () => {
-    const at = world()
-    const cache = 'home/.claude/plugins/cache/market'
-    at.skill(`${cache}/one/1.0.0/skills/deploy`)
-    at.skill(`${cache}/two/1.0.0/skills/build`)
-    at.write({ [`${cache}/two/1.0.0/.orphaned_at`]: '1' })
-    at.skill('home/.gemini/extensions/three/skills/test')
-    const { skills } = discoverSkills({ runtime: at.runtime })
-    expect(
-      skills.map(({ name, source, trustLevel }) => [name, clientsReading(source), trustLevel]),
-    ).toEqual([
-      ['deploy', ['claude'], 'trusted'],
-      ['test', ['gemini'], 'trusted'],
     ])
   })
 })

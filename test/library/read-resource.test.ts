@@ -6,10 +6,10 @@ import { SkillManager, defineSkill } from '../../src/library/manager.ts'
 import { listResources, listSkillFiles, readSkillResource } from '../../src/library/skill-files.ts'
 import { skillAt } from '../../src/library/find-skill.ts'
 import { SkillLoadError } from '../../src/skill/errors.ts'
-import { type World, world } from './_world.ts'
+import { type Fixture, fixture } from './_fixture.ts'
 
-function skillWithFiles(): { place: World; directory: string } {
-  const place = world()
+function skillWithFiles(): { place: Fixture; directory: string } {
+  const place = fixture()
   const directory = place.skill('s/a')
   place.write({
     's/a/references/guide.md': 'Guide.',
@@ -29,8 +29,8 @@ it('reads a file of the skill', () => {
   })
 })
 
-describe('refuses', () => {
-  const cases: readonly [string, string, string, (place: World, directory: string) => void][] = [
+describe('a resource', () => {
+  const cases: readonly [string, string, string, (place: Fixture, directory: string) => void][] = [
     ['a way out', '../../secret.txt', 'path-escapes', () => undefined],
     ['an absolute path', '/etc/hostname', 'path-absolute', () => undefined],
     ['a backslash', 'references\\guide.md', 'path-escapes', () => undefined],
@@ -69,7 +69,7 @@ describe('refuses', () => {
       (_place, directory) => writeFileSync(join(directory, 'image.png'), Buffer.from([0xff])),
     ],
   ]
-  it.each(cases)('defect 14: refuses %s', async (_case, path, code, prepare) => {
+  it.each(cases)('refuses to read %s', async (_case, path, code, prepare) => {
     const { place, directory } = skillWithFiles()
     prepare(place, directory)
     const skills = new SkillManager({ runtime: place.runtime })
@@ -79,7 +79,7 @@ describe('refuses', () => {
     expect(error).toMatchObject({ code })
   })
 
-  it('everything of a skill that has no directory', () => {
+  it('reads no file of a skill without a directory', () => {
     const { info } = defineSkill({ name: 'a', description: 'D.', body: '' })
     expect(() => readSkillResource(info, 'x')).toThrow('exists only in code')
   })
@@ -98,7 +98,7 @@ describe('the files of a skill', () => {
     ])
   })
 
-  it('leave out what leads outside, pipes, circles, .git and node_modules', () => {
+  it('leave out links to outside, pipes, circles, .git and node_modules', () => {
     const { place, directory } = skillWithFiles()
     place.write({ 's/a/.git/x': '', 's/a/node_modules/y': '' })
     symlinkSync(join(place.root, 'secret.txt'), join(directory, 'out.txt'))
@@ -114,7 +114,7 @@ describe('the files of a skill', () => {
     ])
   })
 
-  it('as resources, are those besides the SKILL.md and besides other skills', () => {
+  it('leave out the SKILL.md and other skills in a list of resources', () => {
     const { place, directory } = skillWithFiles()
     place.skill('s/a/step')
     place.write({ 's/a/step/scripts/x.sh': '' })
@@ -124,7 +124,7 @@ describe('the files of a skill', () => {
     ])
   })
 
-  it('as resources, are cut off at a bound, the deepest first', () => {
+  it('are limited in a list of resources, without the deepest first', () => {
     const { place, directory } = skillWithFiles()
     for (let index = 0; index < 10; index++) place.write({ [`s/a/references/deep/${index}`]: '' })
     const { files, truncated } = listResources(directory, 4)
@@ -134,8 +134,8 @@ describe('the files of a skill', () => {
     expect(listResources(directory, 12)).toMatchObject({ truncated: false })
   })
 
-  it('of a directory that is not there are none', () => {
+  it('are empty for a missing directory', () => {
     expect(listSkillFiles('/no/such/directory')).toEqual([])
-    mkdirSync(join(world().root, 'x'))
+    mkdirSync(join(fixture().root, 'x'))
   })
 })

@@ -2,11 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { SkillManager, defineSkill } from '../../src/library/manager.ts'
 import { SkillParseError } from '../../src/skill/errors.ts'
-import { type World, world } from './_world.ts'
+import { type Fixture, fixture } from './_fixture.ts'
 
 // Rows of the requirements as somebody who only knows the SkillManager sees them.
 
-function managerOf({ runtime, project }: World): SkillManager {
+function managerOf({ runtime, project }: Fixture): SkillManager {
   return new SkillManager({ runtime, trustedPaths: [project], workspaceTrust: 'trusted' })
 }
 
@@ -20,8 +20,8 @@ allowed-tools: Read, Grep
 This is a test skill. Process: $ARGUMENTS
 `
 
-function sampleWorld(): World {
-  const place = world()
+function sampleFixture(): Fixture {
+  const place = fixture()
   place.write({
     'project/.mamba/skills/test-skill/SKILL.md': sample,
     'project/.mamba/skills/test-skill/scripts/run.sh': '#!/bin/sh\n',
@@ -32,8 +32,8 @@ function sampleWorld(): World {
 }
 
 describe('the critical path of a skill', () => {
-  it('10.2 loading 1, 10.2 loading 2, 10.3 row 1: a valid file is found with its metadata', async () => {
-    const skills = managerOf(sampleWorld())
+  it('finds a valid file with its metadata', async () => {
+    const skills = managerOf(sampleFixture())
     expect(await skills.discover()).toMatchObject({
       skills: [{ name: 'test-skill', description: 'A test skill for unit testing' }],
       diagnostics: [],
@@ -44,8 +44,8 @@ describe('the critical path of a skill', () => {
     ])
   })
 
-  it('10.2 loading 3: activation loads the body, puts the arguments in and approves the tools', async () => {
-    const skills = managerOf(sampleWorld())
+  it('loads the body, substitutes the arguments and approves the tools on activation', async () => {
+    const skills = managerOf(sampleFixture())
     skills.registerTool('test-skill', { name: 'probe', execute: () => 'ok' })
     const { content } = await skills.activate('test-skill', 'the report')
     expect(content).toContain('This is a test skill. Process: the report')
@@ -53,8 +53,8 @@ describe('the critical path of a skill', () => {
     expect(skills.permissions().preApproved).toEqual([{ tool: 'Read' }, { tool: 'Grep' }])
   })
 
-  it('US-001 AC6: scripts, references and assets are known without being read', async () => {
-    const skill = await managerOf(sampleWorld()).get('test-skill')
+  it('indexes scripts, references and assets without reading them', async () => {
+    const skill = await managerOf(sampleFixture()).get('test-skill')
     expect(skill?.resources.files.map(({ path }) => path)).toEqual([
       'assets/logo.txt',
       'references/guide.md',
@@ -62,8 +62,8 @@ describe('the critical path of a skill', () => {
     ])
   })
 
-  it('6.3 row 3: only active skills are more than two lines of the catalogue', async () => {
-    const place = world()
+  it('keeps the body of an inactive skill out of the catalogue', async () => {
+    const place = fixture()
     for (const name of ['one', 'two']) {
       place.skill(`project/.mamba/skills/${name}`, { body: 'Very long. '.repeat(500) })
     }
@@ -75,9 +75,9 @@ describe('the critical path of a skill', () => {
   })
 })
 
-describe('a file that is not as it must be', () => {
+describe('a file with a mistake', () => {
   async function use(text: string): Promise<{ errors: string[]; loads: boolean | Error }> {
-    const place = world()
+    const place = fixture()
     place.write({ 'project/.mamba/skills/foo/SKILL.md': text })
     const skills = managerOf(place)
     const { diagnostics } = await skills.validate(`${place.project}/.mamba/skills/foo`)
@@ -89,26 +89,33 @@ describe('a file that is not as it must be', () => {
     return { errors: errors.map(({ code }) => code), loads }
   }
 
-  it('5.1 edge 1: without frontmatter it is an error that says so', async () => {
+  it('throws SkillParseError for a file without frontmatter', async () => {
     const { errors, loads } = await use('# Hello\n')
     expect(errors).toEqual(['frontmatter-missing'])
     expect(loads).toBeInstanceOf(SkillParseError)
   })
 
-  it('5.1 edge 2: every missing field is listed', async () => {
+  it('lists every missing field', async () => {
     expect((await use('---\nlicense: MIT\n---\nBody.\n')).errors).toEqual([
       'description-missing',
       'name-missing',
     ])
   })
 
-  it('5.1 edge 3: a name in upper case is invalid, and is loaded all the same', async () => {
-    const { errors } = await use('---\nname: My-SKILL\ndescription: D.\n---\n')
-    expect(errors).toContain('name-uppercase')
+  it('reports a name in upper case as an error, and loads the skill with a warning', async () => {
+    const place = fixture()
+    const directory = place.skill('project/.mamba/skills/My-SKILL')
+    const skills = managerOf(place)
+    expect(await skills.validate(directory)).toMatchObject({
+      valid: false,
+      diagnostics: [{ code: 'name-uppercase', severity: 'error' }],
+    })
+    const skill = await skills.get('My-SKILL')
+    expect(skill?.info.diagnostics).toMatchObject([{ code: 'name-uppercase', severity: 'warning' }])
   })
 
-  it('5.1 edge 4: so is a name that its directory does not have', async () => {
-    const place = world()
+  it('reports a name that differs from the directory as an error, and loads the skill with a warning', async () => {
+    const place = fixture()
     place.write({ 'project/.mamba/skills/foo/SKILL.md': '---\nname: bar\ndescription: D.\n---\n' })
     const skills = managerOf(place)
     expect(await skills.validate(`${place.project}/.mamba/skills/foo`)).toMatchObject({
@@ -117,11 +124,78 @@ describe('a file that is not as it must be', () => {
         expect.objectContaining({ code: 'name-directory-mismatch', severity: 'error' }),
       ]),
     })
-    expect(await skills.get('bar')).toMatchObject({ info: { name: 'bar' } })
+    const skill = await skills.get('bar')
+    expect(skill?.info.diagnostics).toMatchObject([
+      { code: 'name-directory-mismatch', severity: 'warning' },
+    ])
   })
 
-  it('defect 5: the same reader is used by discovery, registration and validation', async () => {
-    const place = world()
+  it.each([
+    ['a body within 5,000 tokens', 19_000, []],
+    ['a body of more than 5,000 tokens', 21_000, ['body-too-many-tokens']],
+    ['a body of 100,000 tokens', 400_000, ['body-too-many-tokens']],
+  ])('accepts %s and warns on load if it is too long', async (_case, length, warnings) => {
+    const place = fixture()
+    const body = 'word '.repeat(length / 5)
+    place.skill('project/.mamba/skills/long', { body })
+    const skills = managerOf(place)
+    const [info] = await skills.list()
+    expect(info?.diagnostics.map(({ code, severity }) => [code, severity])).toEqual(
+      warnings.map((code) => [code, 'warning']),
+    )
+    const skill = await skills.get('long')
+    expect(skill?.info.diagnostics).toEqual(info?.diagnostics)
+    expect((await skills.activate('long')).content).toContain(body.trim())
+  })
+
+  it.each([
+    ['in upper case', 'Tool', 'name-uppercase'],
+    ['with a hyphen at its end', 'tool-', 'name-hyphen-edge'],
+    ['with two hyphens in a row', 'to--ol', 'name-hyphen-double'],
+    ['with other characters', 'to_ol', 'name-characters'],
+    ['with letters outside a-z', 'données', 'name-unicode'],
+    ['that is too long', 'x'.repeat(65), 'name-too-long'],
+  ])('loads a skill with a name %s with a warning', async (_case, name, code) => {
+    const place = fixture()
+    place.skill(`project/.mamba/skills/${name}`, { name })
+    const [info] = await managerOf(place).list()
+    expect(info).toMatchObject({ name, diagnostics: [{ code, severity: 'warning' }] })
+  })
+
+  it('activates a skill without instructions', async () => {
+    const place = fixture()
+    place.write({
+      'project/.mamba/skills/empty/SKILL.md': '---\nname: empty\ndescription: D.\n---',
+    })
+    const skills = managerOf(place)
+    expect(await skills.list()).toMatchObject([{ name: 'empty', diagnostics: [] }])
+    expect(await skills.get('empty')).toMatchObject({ body: '' })
+    expect((await skills.activate('empty')).content).toContain('<skill_content name="empty">')
+  })
+
+  it.each([
+    ['no frontmatter', '# Hello\n', 'frontmatter-missing'],
+    ['invalid YAML', '---\nname: [\n---\n', 'yaml-syntax'],
+    ['no description', '---\nname: foo\n---\n', 'description-missing'],
+  ])(
+    'refuses to activate a file with %s and names the file and the error',
+    async (_case, text, code) => {
+      const place = fixture()
+      place.write({ 'project/.mamba/skills/foo/SKILL.md': text })
+      const file = `${place.project}/.mamba/skills/foo/SKILL.md`
+      const skills = managerOf(place)
+      await expect(skills.activate('foo')).rejects.toMatchObject({
+        code,
+        message: expect.stringContaining(file),
+        hint: expect.stringContaining('skillrail validate'),
+        diagnostics: [{ code, severity: 'error' }],
+      })
+      expect(skills.activeSkills).toEqual([])
+    },
+  )
+
+  it('reads a file the same way in discovery, registration and validation', async () => {
+    const place = fixture()
     const directory = place.skill('project/forks/fork', {
       description: 'Before --- and after. Use when testing.',
       more: 'context: fork\nagent: reviewer',
@@ -138,29 +212,49 @@ describe('a file that is not as it must be', () => {
 
 describe('arguments', () => {
   it.each([
-    ['US-005 AC1', 'all of $ARGUMENTS', 'the old report', 'all of the old report'],
-    ['US-005 AC2', '$0, $ARGUMENTS[1], $2', 'a b c', 'a, b, c'],
-    ['5.3 edge 1', '[$ARGUMENTS]', '', '[]'],
-    ['5.3 edge 2', '$0 of $ARGUMENTS', 'arg1 arg2 arg3', 'arg1 of arg1 arg2 arg3'],
-    ['5.3 edge 3', '[$0] [$1] [$2]', 'only', '[only] [] []'],
-    ['5.3 edge 4', '[$0] [$1]', '"hello world" x', '[hello world] [x]'],
-  ])('%s: in %j, %j gives %j', async (_row, body, given, expected) => {
-    const place = world()
+    [
+      'replaces ARGUMENTS with the whole text',
+      'all of $ARGUMENTS',
+      'the old report',
+      'all of the old report',
+    ],
+    [
+      'replaces positional placeholders, counted from 0',
+      '$0, $ARGUMENTS[1], $2',
+      'a b c',
+      'a, b, c',
+    ],
+    ['replaces ARGUMENTS with nothing if there are no arguments', '[$ARGUMENTS]', '', '[]'],
+    [
+      'keeps arguments without a positional placeholder in ARGUMENTS',
+      '$0 of $ARGUMENTS',
+      'arg1 arg2 arg3',
+      'arg1 of arg1 arg2 arg3',
+    ],
+    [
+      'replaces positional placeholders without an argument with nothing',
+      '[$0] [$1] [$2]',
+      'only',
+      '[only] [] []',
+    ],
+    ['keeps quoted text as one argument', '[$0] [$1]', '"hello world" x', '[hello world] [x]'],
+  ])('%s', async (_title, body, given, expected) => {
+    const place = fixture()
     place.skill('project/.mamba/skills/say', { body: `Say: ${body}` })
     const { content } = await managerOf(place).activate('say', given)
     expect(content).toContain(`Say: ${expected}\n`)
     expect(content).not.toContain('ARGUMENTS:')
   })
 
-  it('US-005 AC3: are appended where the body has no place for them', async () => {
-    const place = world()
+  it('appends arguments to a body without a placeholder', async () => {
+    const place = fixture()
     place.skill('project/.mamba/skills/say', { body: 'Do it.' })
     const { content } = await managerOf(place).activate('say', 'a "b c"')
     expect(content).toContain('Do it.\n\nARGUMENTS: a "b c"')
   })
 
-  it('defect 11: are never scanned themselves', async () => {
-    const skills = managerOf(world())
+  it('never substitutes placeholders inside arguments', async () => {
+    const skills = managerOf(fixture())
     const body = '<$ARGUMENTS>\n<$0|$who>'
     await skills.register(defineSkill({ name: 'say', description: 'D.', arguments: ['who'], body }))
     const piece = fc.constantFrom('$0', '$1', '$ARGUMENTS', '$ARGUMENTS[1]', '$who', '\\$0', 'x')

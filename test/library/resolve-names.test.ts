@@ -43,8 +43,8 @@ function candidates(list: readonly Place[]): Candidate[] {
 const sameSize = (a: { size: number }, b: { size: number }): boolean => a.size === b.size
 const paths = (infos: readonly SkillInfo[]): string[] => infos.map(({ path }) => path)
 
-describe('whatever there is', () => {
-  it('each skill is in exactly one list, and each name has at most one skill', () => {
+describe('any set of skills', () => {
+  it('puts each skill into exactly one list, and gives each name at most one skill', () => {
     fc.assert(
       fc.property(places, (list) => {
         const all = candidates(list)
@@ -59,7 +59,7 @@ describe('whatever there is', () => {
     )
   })
 
-  it('an untrusted skill hides no trusted one, and what is hidden is named by what hides it', () => {
+  it('lets no untrusted skill hide a trusted one, and names each hidden skill', () => {
     fc.assert(
       fc.property(places, (list) => {
         const { skills, shadowed } = resolveNames(candidates(list), sameSize)
@@ -73,7 +73,7 @@ describe('whatever there is', () => {
     )
   })
 
-  it('two different skills of one name, level and place are never resolved silently', () => {
+  it('never chooses silently between different skills of one name, level and location', () => {
     fc.assert(
       fc.property(places, (list) => {
         const all = candidates(list)
@@ -93,7 +93,7 @@ describe('whatever there is', () => {
   })
 })
 
-it('a thousand skills of one name are one conflict, told shortly', () => {
+it('a thousand skills of one name are one conflict with a short message', () => {
   const list = Array.from({ length: 1000 }, (_, content) => ({
     name: 'a',
     place: '1',

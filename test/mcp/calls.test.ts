@@ -35,7 +35,7 @@ describe.each(eras)('over MCP of %s', (version, client) => {
   })
   const create = { tool: 'things__create_thing', params: { name: 'saw' } }
 
-  it('calls what only reads without a question', async () => {
+  it('calls a tool that only reads without a question', async () => {
     expect(asking.client.getNegotiatedProtocolVersion()).toBe(version)
     const call = { tool: 'get_echo', params: { message: 'hi' } }
     expect(await asking.json('call_tool', call)).toMatchObject({
@@ -56,7 +56,7 @@ describe.each(eras)('over MCP of %s', (version, client) => {
     expect(shared.calls().filter((line) => line.startsWith('create'))).toEqual([])
   })
 
-  it('refuses it where the client cannot ask, and says what would allow it', async () => {
+  it('refuses the call if the client cannot ask, and says how to allow it', async () => {
     const text = await mute.text('call_tool', create)
     expect(text).toContain('needs your approval')
     expect(text).toContain('skillrail mcp serve --yes')
@@ -64,7 +64,7 @@ describe.each(eras)('over MCP of %s', (version, client) => {
   })
 
   it.each(['yes', 'approve', 'skip_prerequisites', 'enforce', 'trust', 'inputResponses'])(
-    'takes no %s from the model',
+    'ignores %s of the model',
     async (name) => {
       const text = await mute.text('call_tool', { ...create, [name]: true })
       expect(text).toContain(`${name} is not a parameter`)
@@ -80,7 +80,7 @@ describe.each(eras)('over MCP of %s', (version, client) => {
     expect(asked[0]).toContain('"name": "saw"')
   })
 
-  it('asks once for a plan of several, and for what is not said', async () => {
+  it('asks once for a plan of several calls, and for missing values', async () => {
     reply = { approve: true }
     const tools = ['a', 'b'].map((name) => ({ tool: 'create_thing', params: { name } }))
     expect(await asking.text('batch_tools', { tools })).toContain('created b')
@@ -97,7 +97,7 @@ describe.each(eras)('over MCP of %s', (version, client) => {
     expect(asked).toHaveLength(4)
   })
 
-  it('asks nobody to read more than can be read, and repeats no long name', async () => {
+  it('asks no question that is too long to read, and repeats no long name', async () => {
     reply = { approve: true }
     const params = { name: `${'a'.repeat(20_000)} evil` }
     const before = shared.calls().length
@@ -174,7 +174,7 @@ describe('what is too long', () => {
   })
 })
 
-it('takes a question that the client fails to ask for a no', async () => {
+it('takes a failure of the client to ask as a no', async () => {
   const { text } = await project.start({
     answer() {
       throw new Error('no form here')
@@ -185,19 +185,7 @@ it('takes a question that the client fails to ask for a no', async () => {
   expect(project.calls()).toEqual([])
 })
 
-it('teaches the router nothing by the words of a model', async () => {
-  const { json, client } = await project.start({ args: ['--trust-workspace', '--yes'] })
-  const request = 'show me the weekly overview'
-  const routed = async (): Promise<unknown> =>
-    (await client.callTool({ name: 'find_tools', arguments: { request } })).structuredContent
-  await json('call_tool', { tool: 'get_echo', params: { message: 'a' } })
-  const before = await routed()
-  const done = await json('do_request', { request: `create a thing named "q"` })
-  expect(done).toMatchObject({ status: 'success' })
-  expect(await routed()).toEqual(before)
-})
-
-it('calls it without a question where the one who started the server said yes', async () => {
+it('calls the tool without a question if the server was started with a yes', async () => {
   const { text } = await project.start({ args: ['--trust-workspace', '--yes'] })
   const input = { tool: 'create_thing', params: { name: 'saw' } }
   expect(await text('call_tool', input)).toContain('created saw')
@@ -214,7 +202,7 @@ describe('a workflow', () => {
     },
   }
 
-  it('runs what comes first, once in a session, whichever tool of ours is used', async () => {
+  it('runs its steps once in a session, before any way to call the tool', async () => {
     project.write('.skillrail/workflows.json', JSON.stringify(workflow))
     const { text } = await project.start()
     const echo = { tool: 'get_echo', params: { message: 'a' } }
@@ -231,7 +219,7 @@ describe('a workflow', () => {
     ])
   })
 
-  it('lets a failed step keep the tool from being called, with the words of the contract', async () => {
+  it('prevents the call after a failed step, with the message of the contract', async () => {
     const failing = structuredClone(workflow)
     const [step] = failing.look.prerequisites
     if (step !== undefined) step.tool = 'get_broken'
@@ -242,7 +230,7 @@ describe('a workflow', () => {
     expect(project.calls().some((line) => line.startsWith('get_echo'))).toBe(false)
   })
 
-  it('that fails leaves word of what was called before it', async () => {
+  it('reports the earlier calls when it fails', async () => {
     const [step] = workflow.look.prerequisites
     const failing = { ...workflow.look, prerequisites: [{ ...step, tool: 'get_broken' }] }
     project.write('.skillrail/workflows.json', JSON.stringify({ look: failing }))
@@ -254,7 +242,7 @@ describe('a workflow', () => {
     expect(project.calls()).not.toContain('get_echo')
   })
 
-  it('goes by the words of the request that comes with a call', async () => {
+  it('matches the words of the request that comes with a call', async () => {
     const { look } = workflow
     const byWords = { look: { ...look, triggers: { keywords: ['carefully'] } } }
     project.write('.skillrail/workflows.json', JSON.stringify(byWords))
@@ -267,7 +255,7 @@ describe('a workflow', () => {
     expect(project.calls()).toHaveLength(3)
   })
 
-  it('that only warns asks the person whether its steps run, and runs them where nobody is', async () => {
+  it('asks the person whether the steps of a warning workflow run, and runs them without a person', async () => {
     const { look } = workflow
     project.write('.skillrail/workflows.json', JSON.stringify({ look: { ...look, mode: 'warn' } }))
     const asked: string[] = []
@@ -293,7 +281,7 @@ describe('a workflow', () => {
   const warning = { look: { ...workflow.look, mode: 'warn' } }
 
   it.each(eras)(
-    'that only warns is asked about once for a request over MCP of %s',
+    'asks once about a warning workflow for a request over MCP of %s',
     async (_, client) => {
       const named = {
         look: { ...warning.look, triggers: { tools: ['create_thing'], keywords: [] } },
@@ -321,7 +309,7 @@ describe('a workflow', () => {
   )
 
   it.each(eras)(
-    'more than can be asked about leaves what was done, over MCP of %s',
+    'keeps finished steps when a further question is impossible, over MCP of %s',
     async (_, client) => {
       const reading = ['get_echo', 'get_image', 'get_escape', 'list_things', 'get_broken']
       const names = ['create_thing', ...reading, 'crash_now']
@@ -419,7 +407,7 @@ it.each([
 })
 
 it.each(eras)(
-  'masks what a server says of a failure, not what was asked for, over MCP of %s',
+  "masks a server's message about a failure, not its result, over MCP of %s",
   async (_, client) => {
     const secret = ['correct', 'horse', 'battery'].join(' ')
     const value = { why: [`not with ${secret}`], password: 'anything', code: 7 }
@@ -427,7 +415,6 @@ it.each(eras)(
     const results = {
       get_value: { content: [], structuredContent: value, isError: true },
       get_text: { content: text(`no ${secret}`), structuredContent: value, isError: true },
-      get_told: { content: text(`### Error\nno ${secret}`), structuredContent: value },
       get_good: { content: [], structuredContent: value },
     }
     const script = Object.entries(results).map(([name, result]) => [
@@ -441,7 +428,7 @@ it.each(eras)(
     const scripted = { command: process.execPath, args, env: { API_TOKEN: secret } }
     project.write('.mcp.json', JSON.stringify({ mcpServers: { scripted } }))
     const one = await project.start({ client, env: { SKILLRAIL_TOOLS_RETRY_WAITS: '0,0' } })
-    for (const tool of ['get_value', 'get_text', 'get_told']) {
+    for (const tool of ['get_value', 'get_text']) {
       for (const [name, input] of [
         ['call_tool', { tool }],
         ['batch_tools', { tools: [{ tool }] }],
@@ -478,7 +465,7 @@ describe('one server', () => {
     one = await start()
   })
 
-  it('has one list of tools with schemas and hints, which stays as it is', async () => {
+  it('has one unchanging list of tools with schemas and hints', async () => {
     const { tools } = await one.client.listTools()
     expect(tools.map(({ name }) => name)).toEqual([
       'find_skills',
@@ -525,7 +512,7 @@ describe('one server', () => {
     expect(chain).toMatchObject({ completed: [{}, { result: 'first 1' }], skipped: [] })
   })
 
-  it('says what is wrong with what it is asked, and what is allowed', async () => {
+  it('says what is wrong with a request, and what is allowed', async () => {
     const many = (length: number): object[] => Array.from({ length }, () => ({ tool: 'get_echo' }))
     const told = async (name: string, input: object): Promise<string> =>
       await one.text(name, { ...input })
@@ -543,7 +530,7 @@ describe('one server', () => {
     expect(await told('find_tools', { request: 'x', limit: 0 })).toContain('limit: Too small')
   })
 
-  it('saves a picture, and gives its path', async () => {
+  it('saves a picture, and returns its path', async () => {
     const { files } = await one.json('call_tool', { tool: 'get_image' })
     expect(files).toMatchObject([{ mimeType: 'image/png' }])
   })

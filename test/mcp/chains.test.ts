@@ -1,8 +1,17 @@
-import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { fingerprint } from '../../src/core/fingerprint.ts'
 import { runInProcess } from '../run-in-process.ts'
 import { type Connected, modern } from './_project.ts'
 import { servedProject } from './_served-project.ts'
@@ -48,7 +57,7 @@ async function ask(
   return { ...answerSchema.parse(structuredContent), text }
 }
 
-it('hands out one step after the other, runs scripts itself, and goes on after a restart', async () => {
+it('hands out one step after the other, runs scripts itself, and continues after a restart', async () => {
   const first = await project.start({ args: ['--trust-workspace', '--yes'] })
   const begun = await ask(first, 'chain_start', { skill: 'ship', arguments: ['the wood'] })
   expect(begun).toMatchObject({ status: 'next', next: [{ step: 'look' }] })
@@ -77,7 +86,7 @@ it('hands out one step after the other, runs scripts itself, and goes on after a
   expect(status).toMatchObject({ run: begun.run, status: 'success', next: [] })
 })
 
-it('stops at a gate, names what a person types, and goes on only after that', async () => {
+it('stops at a gate, names the command for a person, and continues only after it', async () => {
   const agent = await project.start()
   const { run } = await ask(agent, 'chain_start', { skill: 'gated' })
   const done = { run, step: 'look', status: 'success' }
@@ -100,7 +109,7 @@ it('stops at a gate, names what a person types, and goes on only after that', as
   expect(piped.code).toBe(4)
 })
 
-it('goes on with arguments that held a secret as long as it lives, and then names the way', async () => {
+it('continues with secret arguments while its process runs, and then says how to continue', async () => {
   const held = `--token=ghp_${'a'.repeat(36)}`
   const agent = await project.start({ args: ['--trust-workspace', '--yes'] })
   const { run } = await ask(agent, 'chain_start', { skill: 'ship', arguments: [held] })
@@ -126,7 +135,7 @@ it('says that a record was cut off', async () => {
   )
 })
 
-it('says of a report that it came too late', async () => {
+it('answers that a report came too late', async () => {
   const agent = await project.start({ args: ['--trust-workspace'] })
   const { run } = await ask(agent, 'chain_start', { skill: 'hurried' })
   await setTimeout(1100)
@@ -148,7 +157,7 @@ describe('a chain with a step that only a person may start', () => {
     ['within', 'press', 'press'],
     ['around', 'within/press', 'press'],
     ['noisy', 'loud', 'loud'],
-  ])('%s is refused to a model, with the name of the step', async (skill, step, own) => {
+  ])('refuses %s to a model, with the name of the step', async (skill, step, own) => {
     const agent = await project.start({ args: ['--trust-workspace', '--yes'] })
     const before = readRuns()
     const { text } = await ask(agent, 'chain_start', { skill })
@@ -160,7 +169,7 @@ describe('a chain with a step that only a person may start', () => {
     expect(existsSync(join(project.project, 'heard'))).toBe(false)
   })
 
-  it('is run by a person', async () => {
+  it('runs for a person', async () => {
     const run = await runInProcess(
       ['chain', 'start', 'within', '--trust-workspace', '--json'],
       place(),
@@ -169,7 +178,7 @@ describe('a chain with a step that only a person may start', () => {
     expect((await runInProcess(['run', 'loud', '--trust-workspace'], place())).code).toBe(0)
   })
 
-  it('goes no further when the step became one meanwhile', async () => {
+  it('does not continue if a later change reserves a step for a person', async () => {
     project.skill('later', 'metadata:\n  chain: [look, soon]\n', 'Later.')
     project.skill('soon', '', 'Soon.')
     const agent = await project.start()
@@ -209,7 +218,7 @@ describe('what a model may not start', () => {
     expect((await ask(agent, 'chain_start', { skill })).text).toContain(words)
   })
 
-  it('knows no run that is none', async () => {
+  it('finds no run for an ID without one', async () => {
     for (const run of ['../../etc', 'x', '%2e%2e', '0'.repeat(14)]) {
       const { text } = await ask(agent, 'chain_next', { run })
       expect(text).toMatch(/^Error: /)
@@ -253,7 +262,7 @@ describe.each([
     ['declines', undefined],
     ['leaves the box empty', {}],
     ['says no', { approve: false }],
-  ])('stay where they are when the person %s', async (_how, answer) => {
+  ])('do not run when the person %s', async (_how, answer) => {
     reply = answer
     const { text } = await ask(await asking(), 'chain_start', wipe)
     expect(text).toContain('[run-declined]')
@@ -261,14 +270,14 @@ describe.each([
     expect(did()).toBe('')
   })
 
-  it('are refused where nobody can be asked, with what allows them', async () => {
+  it('are refused if nobody can be asked, with a hint how to allow them', async () => {
     const { text } = await ask(await project.start({ client }), 'chain_start', wipe)
     expect(text).toMatch(/\[run-needs-yes\]/)
     expect(text).toContain('skillrail mcp serve --yes')
     expect(did()).toBe('')
   })
 
-  it('run after one yes, to the skill, the arguments and every script, nested ones too', async () => {
+  it('run after one yes to the skill, the arguments and every script, including nested ones', async () => {
     reply = { approve: true }
     const agent = await asking()
     await ask(agent, 'chain_start', wipe)
@@ -286,7 +295,7 @@ describe.each([
     expect(asked).toHaveLength(2)
   })
 
-  it('are asked about again by a server that was not told yes', async () => {
+  it('need a yes again on another server', async () => {
     reply = { approve: true }
     const { run: runId } = await ask(await asking(), 'chain_start', { skill: 'outer' })
     reply = undefined
@@ -298,7 +307,7 @@ describe.each([
   })
 })
 
-it('shows nothing of runs that a person carries out or alone may start: there are none', async () => {
+it('does not show runs that only a person may carry out or start', async () => {
   const place = { cwd: project.project, home: project.home }
   const trust = '--trust-workspace'
   project.skill('slow', 'run: scripts/a.mjs\n', 'Slow.', { 'scripts/a.mjs': '' })
@@ -338,7 +347,7 @@ it('shows a run that is driven step by step, and leaves it alone when a person h
   expect(await ask(agent, 'chain_next', { run: runId })).toMatchObject({ next: [{ step: 'look' }] })
 })
 
-it('says of the steps of an untrusted workspace what they are, and runs no script in it', async () => {
+it('describes the steps of an untrusted workspace, and runs no script in it', async () => {
   const loot = join(project.project, 'loot')
   project.skill('raid', 'metadata:\n  chain: [look, pillage]\n', 'In and out.')
   project.skill('pillage', 'run: scripts/go.mjs\n', 'Takes.', {
@@ -350,4 +359,39 @@ it('says of the steps of an untrusted workspace what they are, and runs no scrip
   expect(text).toMatch(/^The user does not trust the skill look|^Error: .*sandbox/)
   await ask(agent, 'chain_report', { run, step: 'look', status: 'success' })
   expect(existsSync(loot)).toBe(false)
+})
+
+it('keeps a report about a run that a rail executes until the turn of the agent ends', async () => {
+  const agent = await project.start({ args: ['--trust-workspace', '--yes'] })
+  const { run } = await ask(agent, 'chain_start', { skill: 'gated' })
+  const rails = join(project.home, '.local/state/skillrail/rails')
+  mkdirSync(rails, { recursive: true })
+  const file = join(rails, `${fingerprint('s1')}.json`)
+  const step = { step: 'look', attempt: 1, hasCheck: true, failedChecks: 0, maxBlocks: 3 }
+  const rail = {
+    version: 1,
+    session: 's1',
+    client: 'claude',
+    workspace: project.project,
+    runId: run,
+    chain: 'gated',
+    standing: 'working',
+    reason: '',
+    step: { ...step, askedForReport: false },
+    steps: ['look', 'tell'],
+    guards: [],
+    checkFiles: {},
+    turn: { id: 't', receivedStep: true, worked: false, blocks: 0 },
+    sequence: 0,
+  }
+  writeFileSync(file, JSON.stringify(rail))
+  const report = { run, step: 'look', status: 'question', result: 'Which wood?' }
+  expect(await ask(agent, 'chain_report', report)).toMatchObject({ status: 'claimed' })
+  expect(JSON.parse(readFileSync(file, 'utf8')).step.claim).toMatchObject({ status: 'question' })
+  writeFileSync(file, '{')
+  expect((await ask(agent, 'chain_report', report)).text).toContain('cannot be read')
+  rmSync(file)
+  expect((await ask(agent, 'chain_report', report)).text).toContain('runs as a rail')
+  const done = { ...report, status: 'success' }
+  expect(await ask(agent, 'chain_report', done)).toMatchObject({ waiting: { step: 'tell' } })
 })

@@ -35,7 +35,7 @@ async function untilEnded(pids: readonly number[]): Promise<void> {
 }
 
 describe('counts while the server serves', () => {
-  it('trust that is withdrawn: its processes end and nothing is called', async () => {
+  it('applies withdrawn trust: processes end and nothing is called', async () => {
     await cli('trust', '--yes')
     const { text, json } = await start()
     expect(await json('call_tool', echo)).toMatchObject({ result: 'hi 1' })
@@ -47,7 +47,7 @@ describe('counts while the server serves', () => {
     expect(project.calls()).toHaveLength(2)
   })
 
-  it('a tool that the configuration excludes', async () => {
+  it('applies an exclusion of a tool in the configuration', async () => {
     const entry = things()
     const { text, json } = await start(['--trust-workspace'])
     expect(await json('call_tool', create)).toMatchObject({ status: 'success' })
@@ -58,7 +58,7 @@ describe('counts while the server serves', () => {
     expect(project.calls()).toHaveLength(1)
   })
 
-  it('a server that is taken away, and one that is added', async () => {
+  it('applies the removal and the addition of a server', async () => {
     const entry = things()
     const { text, json } = await start(['--trust-workspace'])
     expect(await json('call_tool', echo)).toMatchObject({ status: 'success' })
@@ -70,7 +70,7 @@ describe('counts while the server serves', () => {
     expect(await json('call_tool', there)).toMatchObject({ status: 'success' })
   })
 
-  it('another definition of a server, which starts once it is accepted', async () => {
+  it('applies a changed definition of a server, which starts once it is accepted', async () => {
     const { command, args } = things()
     await cli('trust', '--yes')
     const { text, json } = await start()
@@ -122,7 +122,7 @@ describe('a server whose tools change', () => {
     configure({ s: { command: process.execPath, args: [at('server.mjs'), at('tools.json')] } })
   })
 
-  it('is not called by what was found before a person refreshed the cache', async () => {
+  it('is not called with the tools from before a refresh of the cache', async () => {
     described({ get_x: 'Harmless.', get_y: 'Also.' })
     await cli('tools', 'refresh', '--trust-workspace')
     const { text, json } = await start(['--trust-workspace'])
@@ -136,7 +136,7 @@ describe('a server whose tools change', () => {
     expect(await json('call_tool', { tool: 's__get_x' })).toMatchObject({ result: 'ran get_x' })
   })
 
-  it('is asked again once it can start', async () => {
+  it('is listed again once it can start', async () => {
     rmSync(join(project.project, 'tools.json'), { force: true })
     const { text, json } = await start(['--trust-workspace'])
     expect(await text('call_tool', { tool: 'get_x' })).toContain('[tool-not-found]')
@@ -145,7 +145,7 @@ describe('a server whose tools change', () => {
   })
 })
 
-it('a question of a request that was cancelled makes room for the next', async () => {
+it('makes room for the next question when its request is cancelled', async () => {
   const { client, text } = await project.start({ answer: () => ({ approve: true }) })
   let asked = 0
   const give: (() => void)[] = []
@@ -172,7 +172,7 @@ it('a question of a request that was cancelled makes room for the next', async (
   expect(project.calls()).toHaveLength(1)
 })
 
-it('calls at once share what comes first', async () => {
+it('shares the first steps between concurrent calls', async () => {
   const look = {
     description: 'Look first.',
     triggers: { tools: ['get_echo'] },
@@ -184,7 +184,7 @@ it('calls at once share what comes first', async () => {
   const calls = Array.from({ length: 6 }, () => json('call_tool', echo))
   for (const answer of await Promise.all(calls)) expect(answer).toMatchObject({ status: 'success' })
   expect(project.calls().filter((line) => line.startsWith('list_things'))).toHaveLength(1)
-  const place = { runtime: { home: project.home, env: {} }, settings }
+  const place = { runtime: { home: project.home, cwd: project.project, env: {} }, settings }
   const sessions = join(projectStateDirectory(project.project, place), 'sessions')
   expect(existsSync(sessions)).toBe(true)
 })

@@ -8,7 +8,7 @@ const project = servedProject('block', ({ skill }) => skill('saw', '', 'Cut.'))
 const cli = async (...args: string[]): Promise<CliResult> =>
   await runCli(args, { cwd: project.project, home: project.home })
 
-it('lists what it would offer, and starts nothing', async () => {
+it('lists its tools and skills, and starts nothing', async () => {
   const { code, stdout } = await cli('mcp', 'serve', '--list', '--trust-workspace')
   expect(code).toBe(0)
   expect(stdout).toMatch(/^ {2}call_tool +Call a tool +acts$/m)
@@ -36,7 +36,7 @@ it('ends as the view does when the port is taken', async () => {
   expect(stderr).toContain(`--port ${port}: the port is in use`)
 })
 
-it('gives the same as one document, without the skills that are not trusted', async () => {
+it('prints the same as one document, without untrusted skills', async () => {
   const { stdout } = await cli('mcp', 'serve', '--dry-run', '--json')
   const { tools, prompts, skills } = JSON.parse(stdout)
   expect([tools.length, prompts.length, skills]).toEqual([14, 1, []])

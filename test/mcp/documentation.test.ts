@@ -19,7 +19,7 @@ it('names the text of the extension that is served', () => {
   expect(page).toContain('`io.modelcontextprotocol/skills` as it became final on 2026-09-13')
 })
 
-it('has every tool in its table, with whether it only reads and with what it takes', () => {
+it('lists every tool in its table, with its parameters and whether it only reads', () => {
   const table = /^\| tool [^]*?\n\n/m.exec(page)?.[0] ?? ''
   const rows = table.split('\n').flatMap((line) => {
     const [name, reads, required, optional] = line
@@ -52,7 +52,7 @@ it('describes every parameter in the schema that clients get', () => {
   expect(bare).toEqual([])
 })
 
-it('says what is announced of tools that do not only read', () => {
+it('shows the announcement of tools that do not only read', () => {
   for (const { name, annotations } of tools) {
     const { readOnlyHint: reads, destructiveHint, idempotentHint, openWorldHint } = annotations
     const acts = !reads && !['find_tools', 'describe_tool'].includes(name)

@@ -33,7 +33,7 @@ function stateOf(turn: Turn): string {
 const answered = (text: string): Turn => ({ kind: 'answer', answer: { text } })
 
 describe('a call that asks', () => {
-  it('goes on where it stopped, as often as it asks', async () => {
+  it('continues where it stopped, as often as it asks', async () => {
     const exchanges = new Exchanges()
     const first = await exchanges.begin(arrival(), asking(2))
     expect(first).toMatchObject({ kind: 'question', question })
@@ -48,13 +48,13 @@ describe('a call that asks', () => {
     ['accepted by another word', { action: 'yes', content: { approve: true } }],
     ['no object', 'accept'],
     ['missing', undefined],
-  ])('gets nothing for a form that is %s', async (_what, reply) => {
+  ])('gets no answer for a form that is %s', async (_what, reply) => {
     const exchanges = new Exchanges()
     const first = await exchanges.begin(arrival(), asking(1))
     expect(await exchanges.resume(arrival(), stateOf(first), reply)).toEqual(answered('[null]'))
   })
 
-  it('counts once, and for the request that it was asked for alone', async () => {
+  it('accepts an answer once, and only for its request', async () => {
     const exchanges = new Exchanges()
     const first = await exchanges.begin(arrival(), asking(1))
     const state = stateOf(first)
@@ -68,7 +68,7 @@ describe('a call that asks', () => {
     expect(state).toMatch(/^[\w-]{32}$/)
   })
 
-  it('asks nobody where the client cannot', async () => {
+  it('asks no question if the client cannot show one', async () => {
     const exchanges = new Exchanges()
     const turn = await exchanges.begin(arrival({ canAsk: false }), asking(1))
     expect(turn).toEqual(answered('[null]'))
@@ -89,7 +89,7 @@ describe('a call that asks', () => {
     })
   })
 
-  it('keeps no other client from asking', async () => {
+  it('does not prevent questions of other clients', async () => {
     const exchanges = new Exchanges({ mostOfClient: 1 })
     await exchanges.begin(arrival({ client: 'one' }), asking(1))
     expect(await exchanges.begin(arrival({ client: 'another' }), asking(1))).toMatchObject({
@@ -99,7 +99,7 @@ describe('a call that asks', () => {
 })
 
 describe('the end of a call', () => {
-  it('comes with the request that carries it, the one that brought the answer too', async () => {
+  it('comes with the request that carries it, including the one with the answer', async () => {
     const exchanges = new Exchanges()
     const [one, two] = [new AbortController(), new AbortController()]
     let signal: AbortSignal | undefined
@@ -117,7 +117,7 @@ describe('the end of a call', () => {
     expect(await end).toEqual(answered('aborted'))
   })
 
-  it('comes with the end of the server, and nothing is answered', async () => {
+  it('comes with the end of the server, without an answer', async () => {
     const exchanges = new Exchanges()
     let said: unknown = 'nothing yet'
     await exchanges.begin(arrival(), async ({ ask, signal }) => {
@@ -129,7 +129,7 @@ describe('the end of a call', () => {
     await vi.waitFor(() => expect(said).toEqual({ answer: undefined, aborted: true }))
   })
 
-  it('comes when nobody answers in time', async () => {
+  it('comes if nobody answers in time', async () => {
     vi.useFakeTimers()
     try {
       const exchanges = new Exchanges({ patienceMs: 1000 })
@@ -146,7 +146,7 @@ describe('the end of a call', () => {
     }
   })
 
-  it('comes with the end of the request that was asked in, which makes room for others', async () => {
+  it('comes with the end of the asking request, which makes room for others', async () => {
     const exchanges = new Exchanges({ mostWaiting: 1 })
     let signal: AbortSignal | undefined
     const first = await exchanges.begin(arrival(), async (work) => {

@@ -39,7 +39,7 @@ async function post(body: object, session?: string): Promise<Response> {
 const list = { jsonrpc: '2.0', id: 2, method: 'tools/list' }
 
 describe('sessions over HTTP', () => {
-  it('end when nothing was asked for a while', async () => {
+  it('end after a while without requests', async () => {
     const statuses = await withinLimit(
       200,
       async (idleMs) => {
@@ -56,7 +56,7 @@ describe('sessions over HTTP', () => {
     expect(statuses).toEqual([200, 404])
   })
 
-  it('make room for a new one: that ends which was idle for longest', async () => {
+  it('make room for a new one: the longest idle session ends', async () => {
     served = await serveHttp({ project: projectAt(), token, mostSessions: 2 })
     const first = (await post(initialize)).headers.get('mcp-session-id') ?? ''
     const second = (await post(initialize)).headers.get('mcp-session-id') ?? ''
@@ -66,7 +66,7 @@ describe('sessions over HTTP', () => {
     expect((await post(list, first)).status).toBe(200)
   })
 
-  it('are so many and no more while each has a stream, until one ends', async () => {
+  it('are limited in number while each has a stream', async () => {
     served = await serveHttp({ project: projectAt(), token, mostSessions: 1 })
     const only = (await post(initialize)).headers.get('mcp-session-id') ?? ''
     const headers = { authorization: `Bearer ${token}`, 'mcp-session-id': only }
@@ -80,7 +80,7 @@ describe('sessions over HTTP', () => {
     await stream.body?.cancel()
   })
 
-  it('have a session of calls each, which no refused request costs', async () => {
+  it('have a session of calls each, which a refused request does not use up', async () => {
     const project = projectAt()
     const sessions = vi.spyOn(project, 'newSession')
     served = await serveHttp({ project, token })
@@ -93,7 +93,7 @@ describe('sessions over HTTP', () => {
   })
 })
 
-it('says which port it cannot have', async () => {
+it('names the port that is taken', async () => {
   served = await serveHttp({ project: projectAt(), token })
   const port = Number(new URL(served.address).port)
   await expect(serveHttp({ project: projectAt(), token, port })).rejects.toMatchObject({

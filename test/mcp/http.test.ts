@@ -67,25 +67,22 @@ async function connect(
 it.each([
   ['2025-11-25', {}, 'For people.'],
   ['2026-07-28, which has no sessions', modern, 'model-invocation-disabled'],
-] as const)(
-  'what a person picked is for that client alone over MCP of %s',
-  async (_, options, own) => {
-    const [first, other] = [await connect(options), await connect(options)]
-    await first.client.getPrompt({ name: 'mine' })
-    const input = { skill: 'mine', path: 'SKILL.md' }
-    expect(await askerOf(first.client).text('read_skill_resource', input)).toContain(own)
-    expect(await askerOf(other.client).text('read_skill_resource', input)).toContain(
-      'model-invocation-disabled',
-    )
-    await Promise.all([first.client.close(), other.client.close()])
-  },
-)
+] as const)("keeps a person's choice to one client over MCP of %s", async (_, options, own) => {
+  const [first, other] = [await connect(options), await connect(options)]
+  await first.client.getPrompt({ name: 'mine' })
+  const input = { skill: 'mine', path: 'SKILL.md' }
+  expect(await askerOf(first.client).text('read_skill_resource', input)).toContain(own)
+  expect(await askerOf(other.client).text('read_skill_resource', input)).toContain(
+    'model-invocation-disabled',
+  )
+  await Promise.all([first.client.close(), other.client.close()])
+})
 
 describe.each([
   ['2025-11-25', {}],
   ['2026-07-28', modern],
 ] as const)('a client of %s', (version, options) => {
-  it('uses skills, calls tools, and is asked', async () => {
+  it('uses skills, calls tools, and shows questions', async () => {
     const { client } = await connect(options, () => ({ approve: true }))
     const { text, json } = askerOf(client)
     expect(client.getNegotiatedProtocolVersion()).toBe(version)
@@ -107,7 +104,7 @@ describe.each([
 it.each([
   ['2025-11-25', {}],
   ['2026-07-28', modern],
-] as const)('ends a call that a client of %s gives up', async (_version, options) => {
+] as const)('ends a call that a client of %s cancels', async (_version, options) => {
   const { client } = await connect(options)
   const before = project.calls().filter((line) => line === 'cancelled').length
   const controller = new AbortController()
@@ -120,7 +117,7 @@ it.each([
   await client.close()
 })
 
-it('goes on with a call whose client of 2025-11-25 hangs up, until that cancels it', async () => {
+it('continues a call whose client of 2025-11-25 hangs up, until the client cancels it', async () => {
   const { client, transport } = await connect()
   const post = async (message: object, signal?: AbortSignal): Promise<Response> =>
     await fetch(address, {
@@ -152,7 +149,7 @@ it('goes on with a call whose client of 2025-11-25 hangs up, until that cancels 
   await client.close()
 })
 
-it('gives every session an id of its own that counts until it ends', async () => {
+it('gives every session its own ID, valid until its end', async () => {
   const [one, two] = [await connect(), await connect()]
   const ids = [one, two].map(({ transport }) => transport.sessionId ?? '')
   expect(new Set(ids).size).toBe(2)
@@ -164,7 +161,7 @@ it('gives every session an id of its own that counts until it ends', async () =>
   await two.client.close()
 })
 
-it('keeps the token in a file of the user alone, and never prints it then', () => {
+it('stores the token in a file that only the user can read, and then never prints it', () => {
   expect(statSync(join(project.project, 'secret/token')).mode & 0o777).toBe(0o600)
   expect(token).toMatch(/^[\w-]{43}$/)
   expect(said).toContain(address)
@@ -232,7 +229,7 @@ function send(shape: Shape): Promise<string> {
   })
 }
 
-it('answers a request that is as it should be', async () => {
+it('answers a valid request', async () => {
   expect(await send({})).toMatch(/^HTTP\/1\.1 200 [\s\S]*mcp-session-id: [\w-]{43}/i)
 })
 
@@ -292,7 +289,7 @@ describe('refused', () => {
       { body: listing, more: 'MCP-Protocol-Version: 1999-01-01\n' },
       400,
     ],
-  ])('%s, and is told nothing', async (_what, shape, status) => {
+  ])('refuses %s without an explanation', async (_what, shape, status) => {
     const answer = await send(shape)
     expect(answer.split('\r\n')[0]).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
     expect(answer).not.toContain(token)
@@ -300,7 +297,7 @@ describe('refused', () => {
     expect(answer).not.toContain('find_skills')
   })
 
-  it('chunks that come to too much', async () => {
+  it('refuses chunks that exceed the limit together', async () => {
     const chunk = `${(850_000).toString(16)}\r\n${'x'.repeat(850_000)}\r\n`
     const answer = await send({
       length: 'Transfer-Encoding: chunked\n',
@@ -309,7 +306,7 @@ describe('refused', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 413 /)
   })
 
-  it('a second request behind one that was refused', async () => {
+  it('refuses a second request behind a refused one', async () => {
     const { port } = new URL(address)
     const second = `POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nContent-Length: ${initialize.length}\r\n\r\n${initialize}`
     const answer = await send({ host: 'Host: evil.example\n', body: initialize + second })

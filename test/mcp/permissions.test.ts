@@ -17,7 +17,7 @@ function projectSettings(tools: object): void {
 }
 
 it.each([{ allow: ['things__create_*'] }, { readOnly: ['things__create_thing'] }])(
-  'calls without a question what the user allows: %j',
+  'calls a tool that the user allows without a question: %j',
   async (tools) => {
     userSettings(tools)
     const { text } = await project.start()
@@ -29,7 +29,7 @@ it.each([{ allow: ['things__create_*'] }, { readOnly: ['things__create_thing'] }
 it.each([
   ['allow', { allow: ['*'] }],
   ['readOnly', { readOnly: ['*'] }],
-])('takes no %s of a project', async (_name, tools) => {
+])('ignores %s of a project', async (_name, tools) => {
   projectSettings(tools)
   const { text } = await project.start()
   expect(await text('call_tool', create)).toContain('[tool-needs-yes]')
@@ -39,14 +39,14 @@ it.each([
 it.each([
   ['the user', userSettings],
   ['the project', projectSettings],
-])('asks about what only reads where %s says so', async (_who, write) => {
+])('asks about a tool that only reads if %s says so', async (_who, write) => {
   write({ ask: ['things__get_*'] })
   const { text } = await project.start()
   const call = { tool: 'things__get_echo', params: { message: 'hi' } }
   expect(await text('call_tool', call)).toContain('[tool-needs-yes]')
 })
 
-it('denies for the user what a project cannot take back', async () => {
+it('applies a denial of the user, which a project cannot lift', async () => {
   userSettings({ deny: ['things__create_*'] })
   projectSettings({ deny: ['things__get_*'] })
   const { text } = await project.start({ args: ['--trust-workspace', '--yes'] })

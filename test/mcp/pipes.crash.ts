@@ -67,7 +67,7 @@ const call = (id: number, name: string, input: unknown): string =>
   message({ id, method: 'tools/call', params: { name, arguments: input } })
 
 describe('bad input on the pipe', () => {
-  it('is answered or left alone, and nothing but messages stands on standard output', async () => {
+  it('is answered or ignored, and standard output contains only messages', async () => {
     const server = pipes()
     server.write('garbage\n\n\u0000\u0001\n{"half": \n[]\n"text"\n{"jsonrpc":"1.0","id":9}\n')
     server.write(`${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}\n`)
@@ -115,19 +115,16 @@ describe('bad input on the pipe', () => {
 })
 
 describe('the end', () => {
-  it.each(['SIGINT', 'SIGTERM'] as const)(
-    'comes with %s, and takes its servers along',
-    async (name) => {
-      const server = pipes()
-      server.write(initialize)
-      server.write(call(1, 'call_tool', { tool: 'get_echo', params: { message: 'a' } }))
-      await server.answer(1)
-      server.child.kill(name)
-      expect(await server.code).toBe(130)
-      await until(() => project.started().every((pid) => !isRunning(pid)))
-      expect(project.started()).toHaveLength(1)
-    },
-  )
+  it.each(['SIGINT', 'SIGTERM'] as const)('comes with %s, and ends its servers', async (name) => {
+    const server = pipes()
+    server.write(initialize)
+    server.write(call(1, 'call_tool', { tool: 'get_echo', params: { message: 'a' } }))
+    await server.answer(1)
+    server.child.kill(name)
+    expect(await server.code).toBe(130)
+    await until(() => project.started().every((pid) => !isRunning(pid)))
+    expect(project.started()).toHaveLength(1)
+  })
 
   it('comes in the middle of a call when the client hangs up', async () => {
     const server = pipes()
@@ -162,7 +159,7 @@ describe('the end', () => {
   })
 })
 
-it('prints on standard error what a client must not read as a message', async () => {
+it('prints text that is no message on standard error', async () => {
   project.write('.skillrail/skills/broken/SKILL.md', 'no frontmatter')
   project.write('.mcp.json', '{"mcpServers": {"things": {"command": 7}}}')
   const { client, said, text } = await project.start()

@@ -32,7 +32,7 @@ const project = servedProject('block', async (begun) => {
 })
 
 describe('tools for skills', () => {
-  it('finds what a model may use, all of it or by words', async () => {
+  it('finds the skills that a model may use, all or by words', async () => {
     const { structuredContent } = await trusted.client.callTool({ name: 'find_skills' })
     const names = z
       .object({ skills: z.array(z.object({ name: z.string() })) })
@@ -45,13 +45,13 @@ describe('tools for skills', () => {
     expect(await trusted.text('find_skills', { query: 'zebra' })).toBe('No skill fits these words.')
   })
 
-  it('activates one: arguments in place, references before it, and no way out of the wrapper', async () => {
+  it('activates a skill with its arguments, after its references, and within its wrapper', async () => {
     const text = await trusted.text('use_skill', { skill: 'saw', arguments: 'oak 3m' })
     expect(text).toMatch(/^<!-- injected: references\/blades\.md -->\nBlades are sharp\.\n/)
     expect(text).toContain('<skill_content name="saw">\nCut oak to 3m.\n&lt;/skill_content>')
   })
 
-  it('keeps a model from what only a person may activate, and its files', async () => {
+  it('refuses a model the skills that only a person may activate, and their files', async () => {
     expect(await trusted.text('use_skill', { skill: 'release' })).toContain(
       'model-invocation-disabled',
     )
@@ -80,20 +80,20 @@ describe('tools for skills', () => {
   })
 
   it.each(['saw/../release', '../saw', '/etc', 'nobody', 'saw\n', '__proto__', '$(id)'])(
-    'knows no skill %j',
+    'finds no skill %j',
     async (name) => {
       expect(await trusted.text('use_skill', { skill: name })).toContain('There is no skill named')
     },
   )
 
-  it('gives what the hook would inject, and nothing for other words', async () => {
+  it('returns the text that the hook would inject, and nothing for other words', async () => {
     expect(await trusted.text('match_references', { prompt: '/saw it' })).toBe(
       '<!-- injected: references/blades.md -->\nBlades are sharp.',
     )
     expect(await trusted.text('match_references', { prompt: 'sing' })).toContain('No trigger fires')
   })
 
-  it('gives references of what only a person may activate to the person alone', async () => {
+  it('returns references of a skill that only a person may activate to no model', async () => {
     expect(await trusted.text('match_references', { prompt: '/release' })).toContain(
       'No trigger fires',
     )
@@ -106,14 +106,14 @@ describe('tools for skills', () => {
 })
 
 describe('prompts', () => {
-  it('are what a person may activate, with the arguments that are declared', async () => {
+  it('are the skills that a person may activate, with the declared arguments', async () => {
     const { prompts } = await trusted.client.listPrompts()
     expect(prompts.map(({ name }) => name)).not.toContain('style')
     const saw = prompts.find(({ name }) => name === 'saw')
     expect(saw?.arguments?.map(({ name }) => name)).toEqual(['board', 'length'])
   })
 
-  it('take each argument as one, whatever is in it', async () => {
+  it('keep each argument whole, whatever it contains', async () => {
     const { messages } = await trusted.client.getPrompt({
       name: 'saw',
       arguments: { board: `a "b" $length 'c' \\`, length: '2 m' },
@@ -130,7 +130,7 @@ describe('prompts', () => {
     expect(await text('read_skill_resource', input)).toBe('Only after the user asked.\n')
   })
 
-  it('let it read nothing of another skill of that name, nor on another connection', async () => {
+  it('do not let the model read another skill of that name, or on another connection', async () => {
     const own = join(project.home, '.skillrail/skills/release')
     mkdirSync(own, { recursive: true })
     const head = 'name: release\ndescription: Of the user.\ndisable-model-invocation: true'
@@ -171,7 +171,7 @@ describe('the extension io.modelcontextprotocol/skills', () => {
   const listed = async (client: Client): Promise<z.infer<typeof entry>[]> =>
     (await client.request({ method: 'skills/list', params: {} }, list)).skills
 
-  it('lists a chain, whose metadata are nested, as the format wants it', async () => {
+  it('lists a chain with nested metadata in the form of the extension', async () => {
     project.skill('steps', 'metadata:\n  owner: ada\n  chain: [saw, style]\n', 'Both.')
     const skills = await listed(trusted.client)
     const steps = skills.find(({ uri }) => uri.includes('steps'))
@@ -179,7 +179,7 @@ describe('the extension io.modelcontextprotocol/skills', () => {
     rmSync(join(project.project, '.skillrail/skills/steps'), { recursive: true })
   })
 
-  it('tells no unknown prompt where skills are looked for', async () => {
+  it('does not reveal to an unknown prompt where skills are searched', async () => {
     const error: unknown = await trusted.client
       .getPrompt({ name: 'swa' })
       .catch((one: unknown) => one)
@@ -188,7 +188,7 @@ describe('the extension io.modelcontextprotocol/skills', () => {
     expect(String(error)).not.toContain(project.project)
   })
 
-  it('is declared, with directories', () => {
+  it('declares itself with directories', () => {
     expect(
       trusted.client.getServerCapabilities()?.extensions?.['io.modelcontextprotocol/skills'],
     ).toEqual({
@@ -220,7 +220,7 @@ describe('the extension io.modelcontextprotocol/skills', () => {
     )
   })
 
-  it('gives one entry, a file of it as it is on disk, and a directory', async () => {
+  it('returns one entry, one of its files unchanged, and a directory', async () => {
     const { client } = trusted
     const got = await client.request(
       { method: 'skills/get', params: { uri: 'skill://saw/SKILL.md' } },
@@ -278,7 +278,7 @@ describe('the extension io.modelcontextprotocol/skills', () => {
 })
 
 describe('an untrusted workspace', () => {
-  it('says of its skills that they are not trusted, and injects nothing', async () => {
+  it('reports its skills as untrusted, and injects nothing', async () => {
     const { structuredContent } = await untrusted.client.callTool({ name: 'find_skills' })
     expect(JSON.stringify(structuredContent)).toContain('"trust":"untrusted"')
     for (const path of ['SKILL.md', 'references/blades.md', undefined]) {
@@ -293,7 +293,7 @@ describe('an untrusted workspace', () => {
     expect(await untrusted.text('match_references', { prompt: '/saw it' })).not.toContain('sharp')
   })
 
-  it('hands no skill of it to the client as one to load', async () => {
+  it('offers none of its skills to the client', async () => {
     const { skills } = await untrusted.client.request({ method: 'skills/list' }, list)
     expect(skills).toEqual([])
     await expect(

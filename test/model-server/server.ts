@@ -71,7 +71,7 @@ export async function startModelServer(script: Script = ['ok']): Promise<ModelSe
       return
     }
     const said = writtenTurn(turn, () => `call_${++calls}`)
-    if (isPrompt(request) && turn.cutAfter === undefined) {
+    if (isPrompt(request) && turn.cutAfter === undefined && turn.endAfter === undefined) {
       response.on('finish', () => add(count, said))
     }
     await send(response, answerTo(request, said), turn)
@@ -118,7 +118,7 @@ function answerTo(request: ModelRequest, turn: WrittenTurn): ModelAnswer {
 async function send(
   response: ServerResponse,
   answer: ModelAnswer,
-  { before, cutAfter }: ModelTurn,
+  { before, cutAfter, endAfter }: ModelTurn,
 ): Promise<void> {
   if (answer.kind === 'json') {
     await before?.(0)
@@ -133,6 +133,7 @@ async function send(
   for (const [index, { event, data }] of answer.events.entries()) {
     await before?.(index)
     if (index === cutAfter || response.destroyed) return void response.destroy()
+    if (index === endAfter) return void response.end()
     const name = event === undefined ? '' : `event: ${event}\n`
     await written(
       response,

@@ -10,6 +10,8 @@ export interface ModelTurn {
   before?: ((event: number) => Promise<unknown> | undefined) | undefined
   /** The connection breaks after so many events of the stream, or in the middle of the JSON. */
   cutAfter?: number | undefined
+  /** The server ends the stream properly after so many events, as if the answer were complete. */
+  endAfter?: number | undefined
   /** Never answers; only the client can end the call. */
   silent?: true | undefined
   error?: ModelError | undefined

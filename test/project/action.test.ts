@@ -178,7 +178,7 @@ describe('the GitHub Action', () => {
   })
 })
 
-it('pre-commit hooks check the files that they are given', () => {
+it('checks the files that pre-commit passes to its hooks', () => {
   const hooks = z
     .array(
       z.object({

@@ -14,12 +14,12 @@ beforeAll(async () => {
 })
 
 describe.each(pages)('$path', ({ path, text }) => {
-  it('links to files and headings that are there', () => {
+  it('links only to files and headings that exist', () => {
     const broken = linksIn(text).filter((target) => !leadsSomewhere(path, target))
     expect(broken).toEqual([])
   })
 
-  it('shows commands that the command line takes as they stand', () => {
+  it('shows only commands that the command line accepts', () => {
     const refused = typed(text).flatMap((command) => {
       const words = wordsOf(command)
       const at = words.indexOf('skillrail')
@@ -32,7 +32,7 @@ describe.each(pages)('$path', ({ path, text }) => {
     expect(refused).toEqual([])
   })
 
-  it('speaks of commands and options that there are', () => {
+  it('mentions only commands and options that exist', () => {
     const spoken = [...prose(text).matchAll(/`skillrail ([^`]+)`/g)].map(([, words = '']) => words)
     expect(spoken.flatMap(unknownIn)).toEqual([])
   })

@@ -68,7 +68,7 @@ void noSuchExport
   expect(ours).toEqual([])
 })
 
-it('is packed as package linters want it', () => {
+it('passes the package linters', () => {
   const bin = join(repository, 'node_modules/.bin')
   execFileSync(join(bin, 'publint'), [tarball, '--strict'], { cwd: directory, stdio: 'pipe' })
   const profile = [
@@ -81,7 +81,7 @@ it('is packed as package linters want it', () => {
   execFileSync(join(bin, 'attw'), [tarball, ...profile], { cwd: directory, stdio: 'pipe' })
 })
 
-it('ships what it should and nothing else', () => {
+it('ships the intended files and nothing else', () => {
   const files = execFileSync('tar', ['-tzf', tarball], { encoding: 'utf8' }).trim().split('\n')
   const top = new Set(files.map((file) => file.split('/').slice(1, 2).join('')))
   expect([...top].toSorted()).toEqual(
@@ -96,7 +96,7 @@ it('ships what it should and nothing else', () => {
       'skills',
     ].toSorted(),
   )
-  expect(files.length).toBeLessThanOrEqual(300)
+  expect(files.length).toBeLessThanOrEqual(360)
 })
 
 function npm(cwd: string, ...args: string[]): void {

@@ -5,6 +5,7 @@ import * as testing from '../../src/entries/testing.ts'
 
 it('exports these names from the root and no others', () => {
   expect(Object.keys(root).toSorted()).toEqual([
+    'SettingsError',
     'SkillConflictError',
     'SkillError',
     'SkillInvocationError',

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 
-const script = new URL('../../scripts/release.mjs', import.meta.url).pathname
+const script = new URL('../../dev/release.mjs', import.meta.url).pathname
 
-it('a release moves what is unreleased into a section, commits and tags; its notes are that section', () => {
+it('moves unreleased changes into a section, commits, tags, and uses that section as the notes', () => {
   const root = mkdtempSync(join(tmpdir(), 'skillrail-release-'))
   onTestFinished(() => rmSync(root, { recursive: true, force: true }))
   const run = (file: string, ...args: string[]) => {

@@ -12,6 +12,6 @@ it.each([
   [{ $schema: './schema.json', hooks: { repeat: 'session' }, tools: { retryWaits: [0, 1] } }, true],
   [{ hooks: { repeat: 'sesion' } }, false],
   [{ run: { shel: 1 } }, false],
-])('the schema for editors judges %j as %j', (settings, valid) => {
+])('judges with the schema for editors %j as %j', (settings, valid) => {
   expect(check(settings)).toBe(valid)
 })

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 export const hasBalancer: boolean = spawnSync('haproxy', ['-v']).status === 0
 
 export interface Balancer {
-  /** What is registered with the server. */
+  /** The address that is registered with the server. */
   uri: string
   stop(): Promise<void>
 }

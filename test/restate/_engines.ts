@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll } from 'vitest'
-import type { Server } from '../../scripts/restate.mjs'
+import type { Server } from '../../dev/restate.mjs'
 import type { RunResult, StepResult } from '../../src/chain/engine.ts'
 import { makeProject, type ProjectSkill, type TestProject } from '../chain/_project.ts'
 import { onServer, ownServer, startWorkerOf, type WorkerProcess } from './_fleet.ts'
@@ -11,7 +11,7 @@ export const engines = ['journal', 'restate'] as const
 export type Answer = RunResult & { code: number | null }
 
 /** A project and what its runs are executed by, for the tests of one `describe`. */
-export interface EngineWorld {
+export interface EngineFixture {
   project: TestProject
   /** Options that choose the engine. */
   chosen: readonly string[]
@@ -19,7 +19,7 @@ export interface EngineWorld {
   run(skill: string, ...more: string[]): Promise<Answer>
 }
 
-export function useEngine(engine: (typeof engines)[number]): EngineWorld {
+export function useEngine(engine: (typeof engines)[number]): EngineFixture {
   const project = makeProject()
   const chosen: string[] = []
   let server: Server | undefined

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { spawn } from 'node:child_process'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
-import { installServer, type Server, startServer } from '../../scripts/restate.mjs'
+import { installServer, type Server, startServer } from '../../dev/restate.mjs'
 import type { Cli, TestProject } from '../chain/_project.ts'
 import { bin } from '../command-line.ts'
 
@@ -111,8 +111,8 @@ export async function eventually<T>(
   what: string,
 ): Promise<T> {
   for (let round = 0; round < 300; round++) {
-    const found = await look()
-    if (found !== undefined) return found
+    const observed = await look()
+    if (observed !== undefined) return observed
     await sleep(100)
   }
   throw new Error(`it did not happen within 30 s: ${what}`)

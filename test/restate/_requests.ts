@@ -1,4 +1,4 @@
-import type { Server } from '../../scripts/restate.mjs'
+import type { Server } from '../../dev/restate.mjs'
 import type { Plan } from '../../src/chain/plan-model.ts'
 import type { RunResult } from '../../src/chain/engine.ts'
 import { journalVersion, runJournalOf, type RunRecord } from '../../src/chain/run-journal.ts'
@@ -15,8 +15,8 @@ export async function planOf(project: TestProject, skill: string): Promise<Plan>
   if (stdout === '') throw new Error(stderr)
   const { digest, policy, steps } = JSON.parse(stdout)
   const path = `.skillrail/skills/${skill}/SKILL.md`
-  const own = { step: '', skill, path, trust: 'trusted', digest: '', tokens: 1 } as const
-  return { skill, digest, root: { ...own, executor: 'chain', policy, steps } }
+  const baseStep = { step: '', skill, path, trust: 'trusted', digest: '', tokens: 1 } as const
+  return { skill, digest, root: { ...baseStep, executor: 'chain', policy, steps } }
 }
 
 export function requestFor(plan: Plan, runId: string, more: Partial<RunRequest> = {}): RunRequest {

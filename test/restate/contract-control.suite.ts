@@ -4,11 +4,11 @@ import { describe, expect, it } from 'vitest'
 import { answerOf, contentOf, engines, say, steps, useEngine } from './_engines.ts'
 import { eventually } from './_fleet.ts'
 
-/** What a person can do with a run, on whichever engine it is. */
+/** The commands of a user for a run, on any engine. */
 describe.each(engines)('on the engine %s, a run', (engine) => {
   const { project, chosen, write, run } = useEngine(engine)
 
-  it('cancels a running step with all its processes, and goes on later', async () => {
+  it('cancels a running step with all its processes, and continues later', async () => {
     write({
       'can-first': { run: say('first') },
       'can-slow': { run: '[ -e go ] && echo went && exit 0; sh -c "echo $$ > pid; sleep 60"' },
@@ -24,9 +24,9 @@ describe.each(engines)('on the engine %s, a run', (engine) => {
     expect(cancelled).toMatchObject({ code: 0 })
     expect((await running.ended).code).toBe(130)
     expect(existsSync(`/proc/${pid}`)).toBe(false)
-    const shown = answerOf(await project.cli(['runs', 'show', runId, '--json']))
-    expect(shown.status).toBe('cancelled')
-    expect(steps(shown).map(({ status }) => status)).toEqual(['success', 'cancelled', 'not_run'])
+    const report = answerOf(await project.cli(['runs', 'show', runId, '--json']))
+    expect(report.status).toBe('cancelled')
+    expect(steps(report).map(({ status }) => status)).toEqual(['success', 'cancelled', 'not_run'])
     project.write('touch', { run: 'touch go' })
     await project.cli(['run', 'touch'])
     const resumed = answerOf(await project.cli(['runs', 'resume', runId, '--json']))
@@ -46,11 +46,11 @@ describe.each(engines)('on the engine %s, a run', (engine) => {
     const ended = answerOf(await running.ended)
     expect(ended).toMatchObject({ code: 130, status: 'interrupted' })
     expect(existsSync(`/proc/${pid}`)).toBe(false)
-    const shown = answerOf(await project.cli(['runs', 'show', ended.runId, '--json']))
-    expect(shown.status).toBe('interrupted')
+    const report = answerOf(await project.cli(['runs', 'show', ended.runId, '--json']))
+    expect(report.status).toBe('interrupted')
   })
 
-  it('repeats only what failed after a fix', async () => {
+  it('repeats only the failed steps after a fix', async () => {
     write({
       'fix-good': { run: say('fix-good') },
       'fix-bad': { run: 'exit 1' },
@@ -70,11 +70,11 @@ describe.each(engines)('on the engine %s, a run', (engine) => {
     ])
     expect(steps(retried)[2]).not.toHaveProperty('reused')
     expect(project.log().filter((line) => line === 'fix-good')).toHaveLength(2)
-    const shown = answerOf(await project.cli(['runs', 'show', retried.runId, '--json']))
-    expect(shown).toMatchObject({ status: retried.status, attempts: retried.attempts })
+    const report = answerOf(await project.cli(['runs', 'show', retried.runId, '--json']))
+    expect(report).toMatchObject({ status: retried.status, attempts: retried.attempts })
   })
 
-  it('keeps the marks of what it took over when it goes on after a cancellation', async () => {
+  it('still marks the results that it took over when it continues after a cancellation', async () => {
     write({
       'keep-good': { run: say('keep-good') },
       'keep-bad': { run: 'exit 1' },
@@ -97,7 +97,7 @@ describe.each(engines)('on the engine %s, a run', (engine) => {
     ])
   })
 
-  it('is resumed and retried with all that it did after its command line was killed', async () => {
+  it('is resumed and retried with all finished steps after its command line was killed', async () => {
     write({
       'lost-good': { run: say('lost-good') },
       'lost-bad': { run: 'echo x > lost-pid; sleep 0.5; exit 1' },
@@ -109,7 +109,7 @@ describe.each(engines)('on the engine %s, a run', (engine) => {
     await running.ended
     const { runs } = JSON.parse((await project.cli(['runs', 'list', '--json'])).stdout)
     const runId: string = runs[0].runId
-    // On this machine it stands still; a server goes on with it, and is not disturbed in that.
+    // On this machine the run stops; a server continues it without a disturbance.
     const resumed = await eventually(async () => {
       const answer = await project.cli(['runs', 'resume', runId, '--json'])
       const { error } = JSON.parse(answer.stdout)
@@ -125,7 +125,7 @@ describe.each(engines)('on the engine %s, a run', (engine) => {
     expect(project.log().filter((line) => line === 'lost-good')).toHaveLength(1)
   })
 
-  it('tells of every step while it goes on', async () => {
+  it('reports every step while it continues', async () => {
     write({
       'ev-a': { run: 'sleep 0.3; echo a' },
       'ev-in': { metadata: ['chain: "ev-a"'] },

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { answerOf, engines, say, steps, useEngine } from './_engines.ts'
 
-/** What a chain means, on whichever engine it runs. */
+/** The behaviour of a chain on any engine. */
 describe.each(engines)('on the engine %s, a chain', (engine) => {
   const { project, write, run } = useEngine(engine)
 
@@ -23,7 +23,7 @@ describe.each(engines)('on the engine %s, a chain', (engine) => {
     expect(project.log().slice(-3)).toEqual(['a', 'b', 'a'])
   })
 
-  it('passes the state on, adds metrics, and shows the same result later', async () => {
+  it('passes the state to later steps, adds metrics, and shows the same result later', async () => {
     write({
       'state-a': {
         run: `echo '{"status":"success","result":"seven","metrics":{"count":7,"name":"x"}}'`,
@@ -35,8 +35,8 @@ describe.each(engines)('on the engine %s, a chain', (engine) => {
     const seen = JSON.parse(readFileSync(join(project.directory, 'state.json'), 'utf8'))
     expect(seen.chain_state.previous_outputs).toMatchObject([{ step: 'state-a', result: 'seven' }])
     expect(result.attempts[0]?.chain_state.total_metrics).toEqual({ count: 10, name: 1 })
-    const shown = answerOf(await project.cli(['runs', 'show', result.runId, '--json']))
-    expect(shown).toMatchObject({ ...result, code: 0 })
+    const report = answerOf(await project.cli(['runs', 'show', result.runId, '--json']))
+    expect(report).toMatchObject({ ...result, code: 0 })
     const listed = await project.cli(['runs', 'list', '--json'])
     expect(JSON.parse(listed.stdout).runs[0]).toMatchObject({
       runId: result.runId,
@@ -45,7 +45,7 @@ describe.each(engines)('on the engine %s, a chain', (engine) => {
     })
   })
 
-  it('runs a group at once within its limit, and reports in the order of the plan', async () => {
+  it('runs the steps of a group at once within its limit, and reports them in the order of the plan', async () => {
     const meet = (own: string, other: string): string =>
       `touch ${own}; for i in $(seq 100); do [ -e ${other} ] && echo met && exit 0; sleep 0.1; done; exit 1`
     write({
@@ -62,7 +62,7 @@ describe.each(engines)('on the engine %s, a chain', (engine) => {
     ])
   })
 
-  it('lets the first success win a race, and ends the others', async () => {
+  it('ends the other steps of a race after the first success', async () => {
     write({
       'race-slow': { run: 'trap "echo ended > race-ended; exit 1" TERM; sleep 60 & wait' },
       'race-bad': { run: 'exit 3' },
@@ -78,7 +78,7 @@ describe.each(engines)('on the engine %s, a chain', (engine) => {
     expect(existsSync(join(project.directory, 'race-ended'))).toBe(true)
   })
 
-  it('stops a group at the first failure, and ends what runs', async () => {
+  it('stops a group at the first failure, and ends its running steps', async () => {
     write({
       'stop-slow': { run: 'sleep 60' },
       'stop-bad': { run: 'sleep 0.3; exit 1' },
@@ -97,7 +97,7 @@ describe.each(engines)('on the engine %s, a chain', (engine) => {
     expect(steps(result).map(({ status }) => status)).toEqual(['cancelled', 'failure', 'not_run'])
   })
 
-  it('runs nested chains as one step, side by side too', async () => {
+  it('runs nested chains as one step, also in parallel', async () => {
     write({
       'nest-a': { run: `echo '{"status":"success","result":"a","metrics":{"n":1}}'` },
       'nest-bad': { run: 'exit 1' },
@@ -118,7 +118,7 @@ describe.each(engines)('on the engine %s, a chain', (engine) => {
     ])
   })
 
-  it('repeats, groups, skips and always runs steps by the options of one file', async () => {
+  it('repeats, groups, skips and always runs steps as the options of one file require', async () => {
     write({
       'op-left': { run: 'echo left' },
       'op-flaky': { run: `${say('try')}; [ "$SKILLRAIL_ATTEMPT" -ge 3 ]` },
@@ -135,7 +135,7 @@ describe.each(engines)('on the engine %s, a chain', (engine) => {
           '  op-left & op-flaky retry=3 backoff=0.1',
           '  op-in args="--to \\"a b\\"" timeout=30 retry=2 backoff=0.1',
           '  op-odd allow-failure',
-          '  op-never when=op-in.failure',
+          '  op-never always when=op-in.failure',
           '  op-slow timeout=0.7 when=!op-never.success',
           '  op-never id=last',
           '  op-clean always',
@@ -144,8 +144,8 @@ describe.each(engines)('on the engine %s, a chain', (engine) => {
     })
     const result = await run('op')
     expect(result).toMatchObject({ code: 1, status: 'failure' })
-    const found = steps(result)
-    expect(found.map(({ step, status }) => [step, status])).toEqual([
+    const resultSteps = steps(result)
+    expect(resultSteps.map(({ step, status }) => [step, status])).toEqual([
       ['op-left', 'success'],
       ['op-flaky', 'success'],
       ['op-in', 'success'],
@@ -155,9 +155,9 @@ describe.each(engines)('on the engine %s, a chain', (engine) => {
       ['last', 'not_run'],
       ['op-clean', 'success'],
     ])
-    expect(found[1]?.tries?.map(({ status }) => status)).toEqual(['failure', 'failure'])
-    expect(found[2]?.result).toBe('2:--to a b')
-    expect(found[5]?.errors[0]?.code).toBe('timeout')
+    expect(resultSteps[1]?.tries?.map(({ status }) => status)).toEqual(['failure', 'failure'])
+    expect(resultSteps[2]?.result).toBe('2:--to a b')
+    expect(resultSteps[5]?.errors[0]?.code).toBe('timeout')
     expect(project.log().filter((line) => line === 'try')).toHaveLength(3)
     expect(project.log()).not.toContain('op-never')
     const seen = JSON.parse(readFileSync(join(project.directory, 'op-state.json'), 'utf8'))
@@ -170,8 +170,8 @@ describe.each(engines)('on the engine %s, a chain', (engine) => {
       'op-odd',
       'op-slow',
     ])
-    const shown = answerOf(await project.cli(['runs', 'show', result.runId, '--json']))
-    expect(steps(shown)).toEqual(found)
+    const report = answerOf(await project.cli(['runs', 'show', result.runId, '--json']))
+    expect(steps(report)).toEqual(resultSteps)
   })
 
   it('ends a step and a nested chain that take too long', async () => {
@@ -193,7 +193,7 @@ describe.each(engines)('on the engine %s, a chain', (engine) => {
     ])
   })
 
-  it('repeats a chain until it succeeds, or exactly as often as it says', async () => {
+  it('repeats a chain until it succeeds, or exactly as often as its policy requires', async () => {
     write({
       'rep-third': { run: 'echo x >> rep; [ $(wc -l < rep) -ge 3 ] && echo ok' },
       'rep-until': {
@@ -215,7 +215,7 @@ describe.each(engines)('on the engine %s, a chain', (engine) => {
     ])
   })
 
-  it('fails at the step of a skill that is missing, where the chain wants it so', async () => {
+  it('fails at the step of a missing skill if the chain requires that', async () => {
     write({
       'mis-a': { run: 'echo a' },
       mis: { metadata: ['chain: "mis-a mis-none mis-a"', 'validate_on_load: false'] },
@@ -227,7 +227,7 @@ describe.each(engines)('on the engine %s, a chain', (engine) => {
     ])
   })
 
-  it('verifies a step and a chain by their scripts/verify', async () => {
+  it('verifies a step and a chain with their scripts/verify', async () => {
     write({
       'ver-good': { run: 'echo fine', verify: 'grep -q fine' },
       'ver-bad': { run: 'echo wrong', verify: 'grep -q fine' },

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Server } from '../../scripts/restate.mjs'
+import type { Server } from '../../dev/restate.mjs'
 import type { RunResult } from '../../src/chain/engine.ts'
 import { makeProject, type TestProject } from '../chain/_project.ts'
 import { type Balancer, hasBalancer, startBalancer } from './_balancer.ts'
@@ -75,7 +75,7 @@ describe.skipIf(!hasBalancer)(
         ({ status, attempts }) => status === 'success' && attempts[0]?.steps.length === 5,
       ).length
 
-    it('finish the runs of one that was killed in a step, in less than 5 s', async () => {
+    it('finish the runs of a worker that was killed in a step, in less than 5 s', async () => {
       writeChain(0.3)
       await startBoth()
       const plan = await planOf(project, 'five')
@@ -97,7 +97,7 @@ describe.skipIf(!hasBalancer)(
       )
     })
 
-    it('do 500 chains of 5 steps, each result once, and nothing twice', async () => {
+    it('execute 500 chains of 5 steps, with one result for each step and no second execution', async () => {
       project.write('quick', { run: note })
       project.write('five', { metadata: ['chain: "quick quick quick quick quick"'] })
       await startBoth()
@@ -118,7 +118,7 @@ describe.skipIf(!hasBalancer)(
       )
     })
 
-    it('do 500 chains although one of them dies in the middle', async () => {
+    it('execute 500 chains although one worker is killed in the middle', async () => {
       project.write('quick', { run: `${note}; sleep 0.05` })
       project.write('five', { metadata: ['chain: "quick quick quick quick quick"'] })
       await startBoth()
@@ -140,7 +140,7 @@ describe.skipIf(!hasBalancer)(
       )
     })
 
-    it('go on when the server was killed and started again', async () => {
+    it('continue after the server was killed and started again', async () => {
       writeChain(0.3)
       await startBoth()
       const plan = await planOf(project, 'five')
@@ -157,7 +157,7 @@ describe.skipIf(!hasBalancer)(
       )
     })
 
-    it('are waited for when they are slow to start', async () => {
+    it('are called again until they have started', async () => {
       writeChain(0)
       await startBoth()
       const plan = await planOf(project, 'five')
@@ -172,7 +172,7 @@ describe.skipIf(!hasBalancer)(
       figures.push('workers 3 s late: finished, 0 executed again')
     })
 
-    it('cause no second effect with a skill that uses its idempotency key', async () => {
+    it('cause no second effect if a skill uses its idempotency key', async () => {
       // The effect is bound to the key: a second execution finds it done, and says the same.
       const pay =
         'f="effects/$(echo "$SKILLRAIL_IDEMPOTENCY_KEY" | tr / _)"; if mkdir "$f" 2>/dev/null; then echo paid >> ledger; fi; sleep 0.6; echo paid'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Server } from '../../scripts/restate.mjs'
+import type { Server } from '../../dev/restate.mjs'
 import { findInvocation, lookAtWaiting, type Waiting } from '../../src/chain/restate/client.ts'
 import { runCommand } from '../chain/_command.ts'
 import { makeProject, type TestProject } from '../chain/_project.ts'
@@ -56,7 +56,7 @@ describe('a run that waits on a server', () => {
     await runCommand('runs approve', [runId, '--json'], project, { answer: 'y' })
   const count = (line: string): number => project.log().filter((one) => one === line).length
 
-  it('waits on after its worker and its server were killed, and then takes the decision', async () => {
+  it('still waits after its worker and its server were killed, and then accepts the decision', async () => {
     const before = count('built')
     const runId = await begin()
     worker.kill('SIGKILL')
@@ -72,12 +72,12 @@ describe('a run that waits on a server', () => {
     worker = await startWorkerOf(project, { server, port: worker.port })
     expect((await approve(runId)).code).toBe(0)
     expect(count('built') - before).toBe(2)
-    const shown = answerOf(await project.cli(['runs', 'show', runId, '--json']))
-    expect(shown.status).toBe('success')
-    expect(shown.attempts).toHaveLength(2)
+    const report = answerOf(await project.cli(['runs', 'show', runId, '--json']))
+    expect(report.status).toBe('success')
+    expect(report.attempts).toHaveLength(2)
   })
 
-  it('takes a decision while no worker is there, and goes on when one is', async () => {
+  it('accepts a decision while no worker runs, and continues when one starts', async () => {
     const runId = await begin()
     worker.kill('SIGKILL')
     await worker.ended
@@ -87,7 +87,7 @@ describe('a run that waits on a server', () => {
     expect((await project.cli(['runs', 'cancel', runId])).code).toBe(0)
   })
 
-  it('is not moved by a decision about anything else than what it waits for', async () => {
+  it('does not continue after a decision about another gate', async () => {
     const before = count('shipped')
     const runId = await begin()
     const first = await waitingOf(runId)
@@ -122,7 +122,7 @@ describe('a run that waits on a server', () => {
       }, 'it waits again')
     }
     expect(count('shipped')).toBe(before)
-    // What is written for the first attempt does not open the second.
+    // A decision about the first attempt does not open the gate of the second.
     await resolveWith(waiting, JSON.stringify({ approvals: [approval] }))
     const second = await eventually(async () => {
       const [next] = (await waitingOf(runId)).gates
@@ -135,7 +135,7 @@ describe('a run that waits on a server', () => {
     expect((await approve(runId)).code).toBe(0)
   })
 
-  it('is known to `runs show` also when nobody waited for it', async () => {
+  it('is listed by `runs show` even if no command waited for it', async () => {
     const running = project.start(['run', 'late', '--json', ...onServer(server)])
     const runId = await eventually(async () => {
       const { stdout } = await project.cli(['runs', 'list', '--json'])
@@ -145,8 +145,8 @@ describe('a run that waits on a server', () => {
     running.kill('SIGKILL')
     await running.ended
     await waitingOf(runId)
-    const shown = answerOf(await project.cli(['runs', 'show', runId, '--json']))
-    expect(shown.status).toBe('waiting')
+    const report = answerOf(await project.cli(['runs', 'show', runId, '--json']))
+    expect(report.status).toBe('waiting')
     expect((await approve(runId)).code).toBe(0)
   })
 })

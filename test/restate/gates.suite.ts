@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { type CommandAnswer, runCommand } from '../chain/_command.ts'
-import { answerOf, engines, say, steps, useEngine } from './_engines.ts'
+import { answerOf, contentOf, engines, say, steps, useEngine } from './_engines.ts'
 
 /** Steps that wait for a user, on whichever engine the run is. */
 describe.each(engines)('on the engine %s, a gate', (engine) => {
@@ -19,7 +19,7 @@ describe.each(engines)('on the engine %s, a gate', (engine) => {
   const statuses = (answer: Parameters<typeof steps>[0]): string[] =>
     steps(answer).map(({ status }) => status)
 
-  it('lets the run wait, with exit code 6 and the line that goes on, until a person approves', async () => {
+  it('lets the run wait, with exit code 6 and the command that continues it, until a user approves', async () => {
     write({
       'ga-first': { run: say('ga-first') },
       'ga-last': { run: say('ga-last') },
@@ -28,9 +28,9 @@ describe.each(engines)('on the engine %s, a gate', (engine) => {
     const { code, stdout } = await project.cli(['run', 'ga', ...chosen])
     expect(code).toBe(6)
     const runId = /skillrail runs approve (\w+)/.exec(stdout)?.[1] ?? ''
-    const shown = answerOf(await project.cli(['runs', 'show', runId, '--json']))
-    expect(shown.status).toBe('waiting')
-    expect(statuses(shown)).toEqual(['success', 'waiting'])
+    const report = answerOf(await project.cli(['runs', 'show', runId, '--json']))
+    expect(report.status).toBe('waiting')
+    expect(statuses(report)).toEqual(['success', 'waiting'])
     expect(
       JSON.parse((await project.cli(['runs', 'list', '--json'])).stdout).runs[0],
     ).toMatchObject({ runId, status: 'waiting' })
@@ -47,7 +47,7 @@ describe.each(engines)('on the engine %s, a gate', (engine) => {
     expect((await decide('approve', runId)).error?.code).toBe('no-gate-waits')
   })
 
-  it('asks with what failed before it first, and with the results of nested steps', async () => {
+  it('asks with the earlier failures first, and with the results of nested steps', async () => {
     write({
       'gf-bad': { run: 'echo broken >&2; exit 1' },
       'gf-good': { run: 'echo deep result' },
@@ -63,7 +63,7 @@ describe.each(engines)('on the engine %s, a gate', (engine) => {
     expect(text.indexOf('FAILED')).toBeLessThan(text.indexOf('deep result'))
   })
 
-  it('of a group, and of a nested chain, is decided before anything of it starts', async () => {
+  it('of a group or a nested chain is decided before any of its steps starts', async () => {
     write({
       'gg-a': { run: say('gg-a') },
       'gg-b': { run: say('gg-b') },
@@ -84,11 +84,11 @@ describe.each(engines)('on the engine %s, a gate', (engine) => {
     const second = await run('gg')
     const rejected = await decide('reject', second.runId)
     expect(rejected.code).toBe(1)
-    const shown = answerOf(await project.cli(['runs', 'show', second.runId, '--json']))
-    expect(statuses(shown)).toEqual(['not_run', 'failure', 'success'])
+    const report = answerOf(await project.cli(['runs', 'show', second.runId, '--json']))
+    expect(statuses(report)).toEqual(['not_run', 'failure', 'success'])
   })
 
-  it('that is rejected ends the run as a failure; nothing after it runs', async () => {
+  it('that is rejected ends the run as a failure, and no later step runs', async () => {
     write({
       'gr-first': { run: say('gr-first') },
       'gr-last': { run: say('gr-last') },
@@ -100,13 +100,67 @@ describe.each(engines)('on the engine %s, a gate', (engine) => {
     const rejected = await decide('reject', runId)
     expect(rejected.code).toBe(1)
     expect(project.log()).not.toContain('gr-last')
-    const shown = answerOf(await project.cli(['runs', 'show', runId, '--json']))
-    expect(shown.status).toBe('failure')
-    expect(statuses(shown)).toEqual(['failure', 'not_run'])
-    expect(steps(shown)[0]?.steps?.[1]).toMatchObject({ errors: [{ code: 'gate-rejected' }] })
+    const report = answerOf(await project.cli(['runs', 'show', runId, '--json']))
+    expect(report.status).toBe('failure')
+    expect(statuses(report)).toEqual(['failure', 'not_run'])
+    expect(steps(report)[0]?.steps?.[1]).toMatchObject({ errors: [{ code: 'gate-rejected' }] })
   })
 
-  it('is decided by nobody but a person at a terminal who says yes', async () => {
+  it('that is rejected leads back to the step of its `rework`, and asks again', async () => {
+    write({
+      'gw-plan': { run: say('gw-plan') },
+      'gw-work': {
+        run: 'grep -o "\\"feedback\\":\\"[^\\"]*" "$SKILLRAIL_STATE" >> log; echo gw-work >> log',
+      },
+      'gw-in': { metadata: ['chain: |', '  gw-work', '  gw-ask gate rework=gw-work'] },
+      'gw-ask': { run: say('gw-ask') },
+      'gw-end': { run: say('gw-end') },
+      gw: { metadata: ['chain: |', '  gw-plan', '  gw-in', '  gw-end gate rework=gw-in'] },
+    })
+    const { runId, code } = await run('gw')
+    const since = (): string[] => project.log().filter((line) => /gw|feedback/.test(line))
+    expect([code, since()]).toEqual([6, ['gw-plan', 'gw-work']])
+    const rejected = await decide('reject', runId, 'y', '--reason', 'no tests')
+    expect(rejected.code).toBe(6)
+    expect(since().slice(2)).toEqual(['"feedback":"no tests', 'gw-work'])
+    expect((await decide('approve', runId)).code).toBe(6)
+    expect((await decide('reject', runId, 'y', '--reason', 'no docs')).code).toBe(6)
+    expect(since().slice(4)).toEqual(['gw-ask', '"feedback":"no docs', 'gw-work'])
+    expect((await decide('approve', runId)).code).toBe(6)
+    expect((await decide('approve', runId)).code).toBe(0)
+    const report = answerOf(await project.cli(['runs', 'show', runId, '--json']))
+    expect(statuses(report)).toEqual(['success', 'success', 'success'])
+    expect(report.attempts[0]?.reworks).toMatchObject([
+      {
+        step: 'gw-end',
+        to: 'gw-in',
+        reason: 'no docs',
+        steps: [{ step: 'gw-in', attempts: [{ reworks: [{ reason: 'no tests' }] }] }, {}],
+      },
+    ])
+    const { stdout } = await project.cli(['runs', 'show', runId])
+    expect(stdout).toContain('round 2: gw-end was rejected (no docs); done again from gw-in')
+    expect(JSON.parse((await project.cli(['runs', 'list', '--json'])).stdout).runs).toContainEqual(
+      expect.objectContaining({ runId, steps: 4, finishedSteps: 4 }),
+    )
+  })
+
+  it('leads back three times at most; the fourth rejection ends the run', async () => {
+    write({
+      'gx-work': { run: say('gx-work') },
+      'gx-end': { run: say('gx-end') },
+      gx: { metadata: ['chain: |', '  gx-work', '  gx-end gate rework=gx-work'] },
+    })
+    const { runId } = await run('gx')
+    const codes: number[] = []
+    for (let round = 1; round <= 4; round++) codes.push((await decide('reject', runId)).code)
+    expect(codes).toEqual([6, 6, 6, 1])
+    expect(project.log().filter((line) => line.startsWith('gx'))).toEqual(
+      Array.from({ length: 4 }, () => 'gx-work'),
+    )
+  })
+
+  it('is decided only by a user at a terminal who agrees', async () => {
     write({
       'gt-one': { run: say('gt-one') },
       gt: { metadata: ['chain: "gt-one"', 'gates: gt-one'] },
@@ -119,13 +173,13 @@ describe.each(engines)('on the engine %s, a gate', (engine) => {
     expect(answerOf(await project.cli(['runs', 'resume', runId, '--json'])).code).toBe(6)
     expect(project.log()).not.toContain('gt-one')
     expect((await project.cli(['runs', 'cancel', runId])).code).toBe(0)
-    const shown = answerOf(await project.cli(['runs', 'show', runId, '--json']))
-    expect(shown.status).toBe('cancelled')
+    const report = answerOf(await project.cli(['runs', 'show', runId, '--json']))
+    expect(report.status).toBe('cancelled')
     expect(answerOf(await project.cli(['runs', 'resume', runId, '--json'])).code).toBe(6)
     expect((await decide('approve', runId)).code).toBe(0)
   })
 
-  it('asks again at every attempt: an approval never passes to another one', async () => {
+  it('asks again at every attempt, since an approval is valid for one attempt', async () => {
     write({
       'gx-one': { run: say('gx-one') },
       gx: { metadata: ['chain: "gx-one"', 'gates: gx-one', 'retry_count: 2'] },
@@ -138,7 +192,7 @@ describe.each(engines)('on the engine %s, a gate', (engine) => {
     expect(project.log().filter((line) => line === 'gx-one')).toHaveLength(2)
   })
 
-  it('holds up neither the rest of a group nor a nested chain beside it', async () => {
+  it('delays neither the rest of a group nor a parallel nested chain', async () => {
     write({
       'gp-a': { run: say('gp-a') },
       'gp-b': { run: say('gp-b') },
@@ -169,12 +223,12 @@ describe.each(engines)('on the engine %s, a gate', (engine) => {
         .filter((line) => line.startsWith('gp-'))
         .toSorted(),
     ).toEqual(['gp-a', 'gp-b', 'gp-b', 'gp-c'])
-    const shown = answerOf(await project.cli(['runs', 'show', runId, '--json']))
-    expect(shown.status).toBe('success')
-    expect(statuses(shown)).toEqual(['success', 'success', 'success'])
+    const report = answerOf(await project.cli(['runs', 'show', runId, '--json']))
+    expect(report.status).toBe('success')
+    expect(statuses(report)).toEqual(['success', 'success', 'success'])
   })
 
-  it('is passed by the caller who approves all of them in advance', async () => {
+  it('is open for a caller who approves all gates in advance', async () => {
     write({
       'gy-one': { run: say('gy-one') },
       gy: { metadata: ['chain: "gy-one"', 'gates: gy-one'] },
@@ -182,7 +236,7 @@ describe.each(engines)('on the engine %s, a gate', (engine) => {
     expect((await run('gy', '--yes-gates')).code).toBe(0)
   })
 
-  it('of changed skills is not passed', async () => {
+  it('of changed skills is not open', async () => {
     write({
       'gz-one': { run: say('gz-one') },
       gz: { metadata: ['chain: "gz-one"', 'gates: gz-one'] },
@@ -193,7 +247,70 @@ describe.each(engines)('on the engine %s, a gate', (engine) => {
     expect((await project.cli(['runs', 'cancel', runId])).code).toBe(0)
   })
 
-  it('of skills that are trusted otherwise says so, and which line goes on', async () => {
+  it('that its skills no longer contain stays closed until an answer removes it', async () => {
+    write({
+      'gr-one': { run: say('gr-one') },
+      gr: { metadata: ['chain: |', '  gr-one gate'] },
+    })
+    const { runId } = await run('gr')
+    write({ gr: { metadata: ['chain: |', '  gr-one'] } })
+    expect((await decide('approve', runId)).error?.code).toBe('gates-removed')
+    expect((await project.cli(['runs', 'cancel', runId])).code).toBe(0)
+    for (const [verb, ...more] of [
+      ['resume', '--force'],
+      ['retry'],
+      ['fork', '--from', 'gr-one'],
+    ]) {
+      const { code, error } = await runCommand(`runs ${verb}`, [runId, ...more], project)
+      expect([code, error?.code]).toEqual([4, 'gate-removal-needs-terminal'])
+    }
+    expect(project.log()).not.toContain('gr-one')
+    const removed = await runCommand('runs resume', [runId, '--force'], project, { answer: 'y' })
+    expect([removed.code, project.log().includes('gr-one')]).toEqual([0, true])
+  })
+
+  it('stays approved in advance when its run is interrupted and resumed', async () => {
+    write({
+      'gp-one': { run: 'echo gp-one >> log; [ -e gp-again ] || { touch gp-again; sleep 60; }' },
+      'gp-two': { run: say('gp-two') },
+      gp: { metadata: ['chain: |', '  gp-one', '  gp-two gate'] },
+    })
+    const started = project.start(['run', 'gp', '--yes-gates', ...chosen])
+    await expect.poll(() => contentOf(project, 'log'), { timeout: 30_000 }).toContain('gp-one')
+    started.kill('SIGINT')
+    await started.ended
+    const resumed = await project.cli(['runs', 'resume', 'latest', '--json'])
+    expect([resumed.code, project.log().includes('gp-two')]).toEqual([0, true])
+  })
+
+  it('does not prevent a step that always runs, also after a failure', async () => {
+    write({
+      'gc-bad': { run: 'exit 1' },
+      'gc-back': { run: say('gc-back') },
+      gc: {
+        metadata: [
+          "continue_on_error: 'false'",
+          'chain: |',
+          '  gc-bad gate',
+          '  gc-back always when=gc-bad.failure',
+        ],
+      },
+      gd: {
+        metadata: [
+          "continue_on_error: 'false'",
+          'chain: |',
+          '  gc-bad',
+          '  gc-back when=gc-bad.failure',
+        ],
+      },
+    })
+    expect((await run('gc', '--yes-gates')).code).toBe(1)
+    expect(project.log()).toContain('gc-back')
+    const refused = await project.cli(['run', 'gd', '--json', ...chosen])
+    expect([refused.code, JSON.parse(refused.stdout).error.code]).toEqual([3, 'step-unreachable'])
+  })
+
+  it('of skills that are trusted in another way reports that, and names the command that continues', async () => {
     write({
       'gs-one': { run: say('gs-one') },
       gs: { metadata: ['chain: "gs-one"', 'gates: gs-one'] },

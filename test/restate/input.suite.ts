@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Server } from '../../scripts/restate.mjs'
+import type { Server } from '../../dev/restate.mjs'
 import { isChain, type PlannedStep } from '../../src/chain/plan-model.ts'
 import { makeProject, type TestProject } from '../chain/_project.ts'
 import { type Balancer, hasBalancer, startBalancer } from './_balancer.ts'
@@ -13,33 +13,49 @@ describe('without a server', () => {
   const project = makeProject({ one: { run: 'echo 1' } })
   afterAll(() => project.remove())
 
-  it('a run says that nobody answers, and how to change that', async () => {
+  async function runAt(url: string): Promise<{ code: number | null; error?: { code: string } }> {
+    const [adminPort] = await freePorts(1)
+    const server = onServer({ url, adminUrl: `http://127.0.0.1:${adminPort}` })
+    const { code, stdout } = await project.cli(['run', 'one', '--json', ...server])
+    return { code, error: JSON.parse(stdout).error }
+  }
+
+  it('a run reports that no server answers, and leaves no state behind', async () => {
     const [port] = await freePorts(1)
-    const url = `http://127.0.0.1:${port}`
-    const { code, stdout } = await project.cli([
-      'run',
-      'one',
-      '--json',
-      ...onServer({ url, adminUrl: url }),
-    ])
-    expect(code).toBe(1)
-    expect(JSON.parse(stdout).error).toMatchObject({ code: 'restate-away' })
-    const { runs } = JSON.parse((await project.cli(['runs', 'list', '--json'])).stdout)
-    for (const verb of ['resume', 'retry']) {
-      const answer = await project.cli(['runs', verb, runs[0].runId, '--json'])
-      const { error } = JSON.parse(answer.stdout)
-      expect(error).toMatchObject({ code: 'restate-away' })
-      expect(error.message).toContain(url)
-    }
+    const { code, error } = await runAt(`http://127.0.0.1:${port}`)
+    expect([code, error?.code]).toEqual([1, 'restate-away'])
+    expect(await runsOf(project)).toEqual([])
   })
 
-  it('an engine that there is not is wrong use', async () => {
+  it('runs resume and runs retry name the server of a run that may have accepted it', async () => {
+    const failing = createServer((_request, response) => response.writeHead(503).end('{}'))
+    const [port] = await freePorts(1)
+    await new Promise<void>((resolve) => {
+      failing.listen(port, '127.0.0.1', resolve)
+    })
+    const url = `http://127.0.0.1:${port}`
+    const { code } = await runAt(url)
+    failing.closeAllConnections()
+    await new Promise((resolve) => void failing.close(resolve))
+    expect(code).toBe(1)
+    const runs = await runsOf(project)
+    expect(runs).toHaveLength(1)
+    for (const verb of ['resume', 'retry']) {
+      const answer = await project.cli(['runs', verb, runs[0]?.runId ?? '', '--json'])
+      const { error } = JSON.parse(answer.stdout)
+      expect([answer.code, error?.code]).toEqual([1, 'restate-away'])
+      expect(error.message).toContain(url)
+    }
+    expect((await runsOf(project)).map(({ runId }) => runId)).toContain(runs[0]?.runId)
+  })
+
+  it('an unknown engine is a usage error', async () => {
     const { code, stderr } = await project.cli(['run', 'one', '--engine', 'temporal'])
     expect(code).toBe(2)
     expect(stderr).toContain('allowed: journal, restate')
   })
 
-  it('doctor finds the server away', async () => {
+  it('doctor reports that the server does not answer', async () => {
     const [port] = await freePorts(1)
     const url = `http://127.0.0.1:${port}`
     const { code, stdout } = await project.cli([
@@ -76,7 +92,7 @@ describe('with a server', () => {
     return { code, answer: JSON.parse(stdout) }
   }
 
-  it('but no worker, a run says so; doctor too', async () => {
+  it('but no worker, a run and doctor report the missing worker', async () => {
     const { code, answer } = await run('one')
     expect(code).toBe(1)
     expect(answer.error).toMatchObject({ code: 'restate-no-worker' })
@@ -89,7 +105,7 @@ describe('with a server', () => {
     expect((await run('one')).code).toBe(0)
   })
 
-  it('doctor finds server, registration and worker in order', async () => {
+  it('doctor reports no problem with the server, the registration and the worker', async () => {
     const { code, stdout } = await project.cli(['doctor', '--json', ...onServer(server)])
     expect(code).toBe(0)
     const checks: { name: string; status: string }[] = JSON.parse(stdout).checks
@@ -99,7 +115,7 @@ describe('with a server', () => {
     )
   })
 
-  it('doctor warns of a worker that has other skills than this project', async () => {
+  it('doctor warns about a worker with other skills than this project', async () => {
     const other = makeProject({ one: { run: 'echo another' } })
     try {
       const { stdout } = await other.cli(['doctor', '--json', ...onServer(server)])
@@ -115,19 +131,19 @@ describe('with a server', () => {
     }
   })
 
-  it('two plans under one run id are told apart', async () => {
+  it('two plans with one run ID are distinguished', async () => {
     await runOn(server, requestFor(await planOf(project, 'one'), 'same'))
     await expect(runOn(server, requestFor(await planOf(project, 'two'), 'same'))).rejects.toThrow(
       'the server has another run under the id same',
     )
   })
 
-  it('a run of a newer skillrail fails after the time that is given to it, and says why', async () => {
+  it('a run of a newer Skillrail fails after its time limit, and reports the reason', async () => {
     const request = requestFor(await planOf(project, 'one'), 'newer', { version: 99 })
     await expect(runOn(server, request)).rejects.toThrow('the run needs version 99')
   })
 
-  it('a request thatwas not written by Skillrail is refused, and touches no file', async () => {
+  it('a request that was not written by Skillrail is refused, and touches no file', async () => {
     const request = requestFor(await planOf(project, 'one'), '../../../elsewhere')
     const response = await fetch(`${server.url}/skillrail/run`, {
       method: 'POST',
@@ -137,7 +153,7 @@ describe('with a server', () => {
     expect(await response.text()).toContain('is not a run ID')
   })
 
-  it('a step that no worker has fails after the time that is given to it', async () => {
+  it('a step that no worker has fails after its time limit', async () => {
     project.write('gone', { run: 'echo gone' })
     project.write('needs', { metadata: ['chain: "one gone"'] })
     const plan = await planOf(project, 'needs')
@@ -152,7 +168,7 @@ describe('with a server', () => {
     )
   })
 
-  it('a step that no worker can give its files fails after that time too, with the reason', async () => {
+  it('a step whose files no worker can provide also fails after its time limit, with the reason', async () => {
     const inTheWay = 'd=$(dirname "$SKILLRAIL_STATE"); rm -r "$d"; echo > "$d"'
     project.write('fills', { run: inTheWay })
     project.write('starved', { run: 'echo starved >> log' })
@@ -168,7 +184,7 @@ describe('with a server', () => {
     expect(project.log()).not.toContain('starved')
   })
 
-  it('a path outside the project is not executed, whoever asks for it', async () => {
+  it('a path outside the project is not executed, whoever requests it', async () => {
     const other = makeProject({ evil: { run: 'echo evil' } })
     try {
       const plan = await planOf(other, 'evil')
@@ -186,7 +202,7 @@ describe('with a server', () => {
     }
   })
 
-  it('a step that says another way of execution than its skill has is not executed', async () => {
+  it('a step that names another way of execution than its skill is not executed', async () => {
     const plan = await planOf(project, 'one')
     const [step] = plan.root.steps
     if (step === undefined || isChain(step)) throw new Error('the plan has no step')
@@ -206,7 +222,7 @@ describe('with a server', () => {
     expect(errors[2]).toContain('only when it is started with --via claude')
   })
 
-  it('a script that runs only in a sandbox is not executed, whatever the run knows of it', async () => {
+  it('a script that may run only in a sandbox is not executed, whatever the run contains about it', async () => {
     const { directory } = project
     const script = { run: `touch ${directory}/ran` }
     project.write('confined', { metadata: ['sandbox: "true"'], ...script })
@@ -253,7 +269,7 @@ describe('with a server', () => {
     }
   })
 
-  it('a result over the limit is a failure of its step, not of the run', async () => {
+  it('a result over the limit fails its step, not the run', async () => {
     const script = `node -e 'process.stdout.write(JSON.stringify({status:"success",result:"x".repeat(${4 * 1024 * 1024})}))' > "$SKILLRAIL_OUTPUT"`
     project.write('large', { run: script })
     project.write('larges', { metadata: ['chain: "large one"'] })
@@ -261,7 +277,7 @@ describe('with a server', () => {
     expect(answer.attempts[0]?.steps.map(({ status }) => status)).toEqual(['failure', 'success'])
   })
 
-  it('the limit of results is a setting of the worker, and what is too large says what to do', async () => {
+  it('the limit of results is a worker setting, and the error for a result over it explains the fix', async () => {
     worker?.kill('SIGTERM')
     await worker?.ended
     const env = { SKILLRAIL_RESTATE_RESULT_LIMIT: '2048', SKILLRAIL_RESTATE_PATIENCE: '2' }
@@ -274,7 +290,7 @@ describe('with a server', () => {
     ])
   })
 
-  it('artifacts need a directory that workers share, which has the logs then too', async () => {
+  it('artifacts need a directory that workers share, which then also contains the logs', async () => {
     const shared = join(project.directory, '../shared')
     project.write('gives', {
       run: 'echo logged; echo big > "$SKILLRAIL_SCRATCH/big"; echo \'{"status":"success","artifacts":["big"]}\' > "$SKILLRAIL_OUTPUT"',
@@ -298,7 +314,7 @@ describe('with a server', () => {
     expect(logs).toHaveLength(2)
   })
 
-  it('two plans under one name are two plans: each run follows its own', async () => {
+  it('two plans with one name stay separate, and each run follows its own plan', async () => {
     project.write('named', { metadata: ['chain: "one two"'] })
     const first = await planOf(project, 'named')
     project.write('named', { metadata: ['chain: "two one two"'] })
@@ -313,7 +329,7 @@ describe('with a server', () => {
     ).toEqual(['12', '212'])
   })
 
-  it('another service at the address of the workers is not registered over them', async () => {
+  it('another service at the address of the workers is not registered instead of them', async () => {
     const other = createServer((_request, response) => response.writeHead(404).end())
     await new Promise<void>((resolve) => {
       other.listen(0, '127.0.0.1', resolve)
@@ -339,7 +355,7 @@ describe('with a server', () => {
 })
 
 describe.skipIf(!hasBalancer)(
-  'with workers that have half the skills each, and other clocks',
+  'with workers that have half of the skills each, and different clocks',
   () => {
     let server: Server
     let balancer: Balancer
@@ -368,7 +384,7 @@ describe.skipIf(!hasBalancer)(
       for (const half of halves) half.remove()
     })
 
-    it('each step is given back until the one that has it gets it', async () => {
+    it('each step is returned to the server until a worker that has it receives it', async () => {
       const whole = makeProject({
         only0: { run: 'echo from 0' },
         only1: { run: 'echo from 1' },
@@ -395,6 +411,10 @@ describe.skipIf(!hasBalancer)(
     })
   },
 )
+
+async function runsOf(project: TestProject): Promise<{ runId: string }[]> {
+  return JSON.parse((await project.cli(['runs', 'list', '--json'])).stdout).runs
+}
 
 interface RunJson {
   error?: { code: string }

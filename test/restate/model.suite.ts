@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Server } from '../../scripts/restate.mjs'
+import type { Server } from '../../dev/restate.mjs'
 import { makeProject, type TestProject } from '../chain/_project.ts'
 import { lastUserText } from '../model-server/read-request.ts'
 import { type ModelServer, startModelServer } from '../model-server/server.ts'
@@ -57,7 +57,7 @@ describe('a step that a model executes on a worker', () => {
   // The machine that hands the run over needs neither the address nor a key of the model.
   const run = ['run', 'main', '--model', model, '--json']
 
-  it('is told the skill, its arguments and the state, and its usage is in the metrics', async () => {
+  it('receives the skill, its arguments and the state, and its usage is part of the metrics', async () => {
     const result = answerOf(await project.cli([...run, ...onServer(server), 'src/a.ts']))
     expect(result).toMatchObject({ code: 0, status: 'success' })
     expect(steps(result)[1]).toMatchObject({
@@ -70,18 +70,18 @@ describe('a step that a model executes on a worker', () => {
       expect(told).toContain(mark)
   })
 
-  it('lets go of the model when the run is cancelled', async () => {
+  it('ends the request to the model when the run is cancelled', async () => {
     silent = true
-    const asked = models.prompts().length
+    const promptCount = models.prompts().length
     const running = project.start([...run, ...onServer(server), 'src/a.ts'])
-    await eventually(() => models.prompts().length > asked || undefined, 'the model is asked')
+    await eventually(() => models.prompts().length > promptCount || undefined, 'the model is asked')
     const { runs } = JSON.parse((await project.cli(['runs', 'list', '--json'])).stdout)
     expect((await project.cli(['runs', 'cancel', runs[0].runId])).code).toBe(0)
     expect((await running.ended).code).toBe(130)
     silent = false
   })
 
-  it('is executed only where a worker allows the model', async () => {
+  it('is executed only if a worker allows the model', async () => {
     const doctor = await project.cli(['doctor', '--json', ...onServer(server)])
     expect(doctor.stdout).toContain(`can use ${model}`)
     await endWorker()

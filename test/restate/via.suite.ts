@@ -9,7 +9,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Server } from '../../scripts/restate.mjs'
+import type { Server } from '../../dev/restate.mjs'
 import { makeProject, type TestProject } from '../chain/_project.ts'
 import { clientCacheDirectory, installClients } from '../clients/cache.ts'
 import { recipes } from '../clients/clients.ts'
@@ -44,7 +44,7 @@ describe('a step that an agent client executes on a worker', () => {
   })
 
   function fakeClient(script: string): void {
-    const bin = join(project.directory, 'bin')
+    const bin = join(project.directory, '../bin')
     mkdirSync(bin, { recursive: true })
     const path = join(bin, 'claude')
     writeFileSync(path, `#!/bin/sh\ncat > "$PWD/prompt"\nenv > "$PWD/env"\n${script}\n`)
@@ -52,7 +52,7 @@ describe('a step that an agent client executes on a worker', () => {
   }
 
   async function startWith(more: readonly string[]): Promise<void> {
-    const path = `${join(project.directory, 'bin')}:${process.env['PATH']}`
+    const path = `${join(project.directory, '../bin')}:${process.env['PATH']}`
     worker = await startWorkerOf(project, {
       server,
       port: worker?.port,
@@ -79,7 +79,7 @@ describe('a step that an agent client executes on a worker', () => {
     expect(isAlive(contentOf(project, 'below'))).toBe(false)
   })
 
-  it('is told the skill, its arguments and the state, and answers with its output block', async () => {
+  it('receives the skill, its arguments and the state, and answers with its output block', async () => {
     fakeClient(answer)
     const result = answerOf(await project.cli([...run, ...onServer(server), 'src/a.ts']))
     expect(result).toMatchObject({ code: 0, status: 'success' })
@@ -91,7 +91,7 @@ describe('a step that an agent client executes on a worker', () => {
     expect(journal).toContain('"client":"claude"')
   })
 
-  it('is shown to doctor, and executed only where a worker allows it', async () => {
+  it('is listed by doctor, and executed only if a worker allows it', async () => {
     const doctor = await project.cli(['doctor', '--json', ...onServer(server)])
     expect(doctor.stdout).toContain('can use claude')
     await endWorker()
@@ -104,7 +104,7 @@ describe('a step that an agent client executes on a worker', () => {
     )
   })
 
-  it('by a client that is not installed is refused when the worker starts', async () => {
+  it('through a client that is not installed is refused when the worker starts', async () => {
     const { code, stderr } = await project.cli(['worker', '--port', '0', '--via', 'qwen'])
     expect(code).toBe(3)
     expect(stderr).toContain('Qwen Code is not installed')
@@ -118,7 +118,7 @@ const installed = join(clientCacheDirectory(), 'node_modules/@anthropic-ai')
 describe.skipIf(!existsSync(installed))(
   `a real client on a worker${existsSync(installed) ? '' : ' (it is not in the cache of the client tests)'}`,
   () => {
-    it('is told everything, and its answer is the result of the step', async () => {
+    it('receives all of the input, and its answer is the result of the step', async () => {
       const program = installClients(['claude'], { latest: false }).get('claude')?.program ?? ''
       const model = await startModelServer([
         'Seen.\n\n```yaml\noutput:\n  status: success\n  result: seven findings\n```',
@@ -146,9 +146,9 @@ describe.skipIf(!existsSync(installed))(
         const run = ['run', 'main', '--via', 'claude', '--json', ...onServer(server), 'src/a.ts']
         const result = answerOf(await project.cli(run))
         expect(steps(result)[1]).toMatchObject({ status: 'success', result: 'seven findings' })
-        const asked = model.prompts().map(({ body }) => body)
+        const prompts = model.prompts().map(({ body }) => body)
         const marks = ['REVIEW WITH CARE', 'src/a.ts', '42 files']
-        expect(asked.some((body) => marks.every((mark) => body.includes(mark)))).toBe(true)
+        expect(prompts.some((body) => marks.every((mark) => body.includes(mark)))).toBe(true)
       } finally {
         worker.kill('SIGTERM')
         await worker.ended
@@ -162,7 +162,7 @@ describe.skipIf(!existsSync(installed))(
   },
 )
 
-/** A process that has ended may still be listed where nobody asked how. */
+/** A process that has ended may still be listed if no parent read its exit status. */
 function isAlive(pid: string | undefined): boolean {
   const path = `/proc/${pid}/stat`
   return existsSync(path) && !/\) Z /.test(readFileSync(path, 'utf8'))

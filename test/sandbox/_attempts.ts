@@ -4,13 +4,13 @@ import type { Outside } from './_outside.ts'
 /** One way to get out or to do harm, tried by a program of `test/fixtures/programs/sandbox`. */
 export interface Attempt {
   script: string
-  /** It can be run without a sandbox too, where it gets what it wants. */
+  /** The attempt can also run without a sandbox, where it succeeds. */
   harmless?: true | undefined
   /** For the table in the documentation. */
   tries: string
   heldBy: string
   arguments?: ((outside: Outside) => readonly string[]) | undefined
-  /** How the script ends where that is what holds; default: by itself, with exit code 0. */
+  /** How the script ends if its end is the protection; default: by itself, with exit code 0. */
   ends?: RegExp | undefined
   timeoutMs?: number | undefined
   grants?: ((outside: Outside) => { read?: string[]; write?: string[] }) | undefined

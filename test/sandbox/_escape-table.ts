@@ -1,16 +1,10 @@
 import { type Attempt, attempts } from './_attempts.ts'
 
-const begin = '<!-- escape table: written by npm run test:sandbox; do not edit -->'
-const end = '<!-- end of the escape table -->'
-
-/** By user and script: undefined where it was not tried here. */
+/** By user and script: undefined if the script was not tried here. */
 export type Outcomes = ReadonlyMap<string, ReadonlyMap<string, boolean>>
 
-/** The page with a new table between its markers; anything else stays as it is. */
-export function withEscapeTable(page: string, outcomes: Outcomes, versions: string): string {
-  const [before, rest] = page.split(begin)
-  const after = rest?.split(end)[1]
-  if (before === undefined || after === undefined) throw new Error('the page has no markers')
+/** The outcome of every attempt, as a Markdown table. */
+export function escapeTable(outcomes: Outcomes, versions: string): string {
   const users = [...outcomes.keys()]
   const head = ['tried from inside', 'what holds', ...users]
   const rows = attempts.map((attempt) => [
@@ -18,11 +12,10 @@ export function withEscapeTable(page: string, outcomes: Outcomes, versions: stri
     attempt.heldBy,
     ...users.map((user) => mark(outcomes.get(user), attempt)),
   ])
-  const table = aligned([head, ...rows]).join('\n')
-  return `${before}${begin}\n\nSeen with ${versions}.\n\n${table}\n\n${end}${after}`
+  return `Seen with ${versions}.\n\n${aligned([head, ...rows]).join('\n')}\n`
 }
 
-/** As the formatter of the project writes a table. */
+/** With columns of equal width. */
 function aligned(rows: readonly (readonly string[])[]): string[] {
   const widths = (rows[0] ?? []).map((_cell, column) =>
     Math.max(...rows.map((row) => row[column]?.length ?? 0)),

@@ -23,22 +23,22 @@ export interface User {
 
 export const nobody = ['/usr/bin/setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
 
-/** A small world with something to steal, to reach and to break. */
+/** A small fixture with something to steal, to reach and to break. */
 export interface Outside {
   base: string
   skill: string
-  /** A directory that attempts may be granted; the skill lies in it. */
+  /** A directory that attempts may be granted; it contains the skill. */
   granted: string
   secret: string
   secretFile: string
   socketFile: string
   abstractName: string
   port: number
-  /** Processes of the same user that nobody inside may reach. */
+  /** Processes of the same user that a script in the sandbox must not reach. */
   processes: readonly number[]
   /** Name by which a program that was left behind is found. */
   marker: string
-  /** What is not as it was made. */
+  /** The changes since the set-up. */
   changes(): string[]
   remove(): Promise<void>
 }

@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openSandbox } from '../../src/exec/sandbox/open-sandbox.ts'
-import { type CommandAnswer, type CommandWorld, runCommand } from '../chain/_command.ts'
+import { type CommandAnswer, type CommandFixture, runCommand } from '../chain/_command.ts'
 import { makeProject, type TestProject } from '../chain/_project.ts'
 import { nobody } from './_outside.ts'
 import { bin } from '../command-line.ts'
@@ -16,12 +16,12 @@ beforeEach(() => {
 })
 afterEach(() => project.remove())
 
-/** Nobody vouches for the workspace. */
-function command(words: readonly string[], world: CommandWorld = {}): Promise<CommandAnswer> {
+/** The workspace is untrusted. */
+function command(words: readonly string[], fixture: CommandFixture = {}): Promise<CommandAnswer> {
   const [first = '', second = ''] = words
   const name = first === 'run' ? 'run' : `${first} ${second}`
   const args = words.slice(name.split(' ').length)
-  return runCommand(name, args, project, { workspaceTrust: 'ask', ...world })
+  return runCommand(name, args, project, { workspaceTrust: 'ask', ...fixture })
 }
 
 function journalOf(runId: string): { confinement?: object }[] {
@@ -52,8 +52,8 @@ function isSleeping(pid: string, seconds: string): boolean {
   }
 }
 
-describe.runIf(probe.ok)('the script of a skill that is not trusted', () => {
-  it('runs in the sandbox, by the script protocol', async () => {
+describe.runIf(probe.ok)('the script of an untrusted skill', () => {
+  it('runs in the sandbox, with the script protocol', async () => {
     project.write('a', {
       run: [
         'grep -q chain_state "$SKILLRAIL_STATE" && grep -q chain_state || exit 3',
@@ -76,7 +76,7 @@ describe.runIf(probe.ok)('the script of a skill that is not trusted', () => {
     })
   })
 
-  it('sees nothing of the project, its runs and the environment', async () => {
+  it('sees neither the project nor its runs nor the environment', async () => {
     project.write('a', {
       run: `env; ls ${project.directory} 2>/dev/null && exit 1; [ -z "$CREDENTIAL" ]`,
     })
@@ -84,7 +84,7 @@ describe.runIf(probe.ok)('the script of a skill that is not trusted', () => {
     expect([answer.code, resultsOf(answer)[0]?.status]).toEqual([0, 'success'])
   })
 
-  it('says that it ran there where it failed, and what would allow more', async () => {
+  it('reports after a failure that it ran in the sandbox, and what would allow more', async () => {
     project.write('a', { run: 'cat package.json' })
     const json = await command(['run', 'a', '--json'])
     expect(resultsOf(json)).toMatchObject([
@@ -101,7 +101,7 @@ describe.runIf(probe.ok)('the script of a skill that is not trusted', () => {
     expect(text.lines.join('\n')).toMatch(/failed first: a\n.*\n  It ran in a sandbox/)
   })
 
-  it('is announced by the plan, with what would allow more', async () => {
+  it('is announced in the plan, with the options that would allow more', async () => {
     project.write('a', { run: 'true' })
     for (const words of [
       ['run', 'a', '--dry-run'],
@@ -111,7 +111,7 @@ describe.runIf(probe.ok)('the script of a skill that is not trusted', () => {
     }
   })
 
-  it('gets the state of the steps before it, and its verification runs confined too', async () => {
+  it('receives the state of earlier steps, and its verification runs in the sandbox too', async () => {
     const chain = { metadata: ['chain: [a, b]', 'pass_state: true'] }
     project.write('main', chain)
     project.write('a', { run: 'echo forty-two' })
@@ -126,7 +126,7 @@ describe.runIf(probe.ok)('the script of a skill that is not trusted', () => {
     ])
   })
 
-  it('reads, writes and sees what was granted, and the journal keeps no values', async () => {
+  it('can read, write and see what was granted, and the journal contains no values', async () => {
     const data = join(project.directory, 'data')
     const out = join(project.directory, 'out')
     for (const path of [data, out]) mkdirSync(path)
@@ -143,7 +143,7 @@ describe.runIf(probe.ok)('the script of a skill that is not trusted', () => {
     expect(JSON.stringify(begin)).not.toContain('for-them')
   })
 
-  it('reaches the network after net:* and not before, local sockets never', async () => {
+  it('can use the network only after net:*, and never local sockets', async () => {
     const server = createServer((socket) => socket.end('hello'))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const address = server.address()
@@ -176,7 +176,7 @@ describe.runIf(probe.ok)('the script of a skill that is not trusted', () => {
     await expect.poll(count, { timeout: 10_000 }).toBe(0)
   })
 
-  it('is ended when it exceeds a limit, as a failure that says which', async () => {
+  it('is ended when it exceeds a limit, and the failure names the limit', async () => {
     project.write('a', { run: 'head -c 100000000 /dev/zero' })
     const answer = await command(['run', 'a', '--json'])
     expect([answer.code, resultsOf(answer)[0]?.errors]).toMatchObject([
@@ -185,7 +185,7 @@ describe.runIf(probe.ok)('the script of a skill that is not trusted', () => {
     ])
   })
 
-  it('runs outside after --unsafe-no-sandbox, which the journal records', async () => {
+  it('runs outside the sandbox after --unsafe-no-sandbox, and the journal records that', async () => {
     project.write('a', { run: 'echo outside > made' })
     const answer = await command(['run', 'a', '--json', '--unsafe-no-sandbox'])
     expect(answer.code).toBe(0)
@@ -194,7 +194,7 @@ describe.runIf(probe.ok)('the script of a skill that is not trusted', () => {
     expect(journalOf(answer.json.runId)[0]?.confinement).toEqual({ sandbox: 'off' })
   })
 
-  it('is confined again when the run is repeated: no journal gives the right', async () => {
+  it('runs in the sandbox again when the run is repeated, since a journal grants nothing', async () => {
     project.write('a', { run: 'echo again >> made; [ ! -e stop ]' })
     writeFileSync(join(project.directory, 'stop'), '')
     const first = await command(['run', 'a', '--json', '--unsafe-no-sandbox'])
@@ -206,7 +206,7 @@ describe.runIf(probe.ok)('the script of a skill that is not trusted', () => {
 
 describe.runIf(probe.ok)('a grant', () => {
   it.each(['write:.', 'write:.skillrail/skills/a', 'write:.skillrail/skills', 'write:..'])(
-    '%s that reaches the skill itself is wrong use',
+    '%s that includes the skill itself is a usage error',
     async (grant) => {
       project.write('a', { run: 'true' })
       expect((await command(['run', 'a', '--grant', grant])).code).toBe(2)
@@ -215,16 +215,16 @@ describe.runIf(probe.ok)('a grant', () => {
 })
 
 describe.runIf(probe.ok)('run.sandbox', () => {
-  it('all puts trusted skills into the sandbox too, and chain plan shows it', async () => {
+  it('all also runs trusted skills in the sandbox, and chain plan shows that', async () => {
     project.write('a', { run: 'pwd' })
-    const world = { workspaceTrust: 'trusted', env: { SKILLRAIL_RUN_SANDBOX: 'all' } } as const
-    const planned = await command(['chain', 'plan', 'a'], world)
+    const fixture = { workspaceTrust: 'trusted', env: { SKILLRAIL_RUN_SANDBOX: 'all' } } as const
+    const planned = await command(['chain', 'plan', 'a'], fixture)
     expect(planned.lines.join('\n')).toMatch(/script +trusted .* sandbox/)
-    const answer = await command(['run', 'a', '--json'], world)
+    const answer = await command(['run', 'a', '--json'], fixture)
     expect(resultsOf(answer)[0]?.result).toBe('/tmp/work')
   })
 
-  it('refuse lets nothing run that is not trusted', async () => {
+  it('refuse runs no untrusted skill', async () => {
     project.write('a', { run: 'true' })
     const refused = await command(['run', 'a'], { env: { SKILLRAIL_RUN_SANDBOX: 'refuse' } })
     expect([refused.code, refused.error?.code]).toEqual([4, 'skill-not-trusted'])
@@ -232,18 +232,18 @@ describe.runIf(probe.ok)('run.sandbox', () => {
 })
 
 describe.runIf(probe.ok)('a trusted skill with sandbox: true', () => {
-  it('runs in the sandbox, in plan and deed', async () => {
+  it('runs in the sandbox, in the plan and in the run', async () => {
     project.write('a', { metadata: ['sandbox: "true"'], run: 'pwd' })
-    const world = { workspaceTrust: 'trusted' } as const
-    const answer = await command(['run', 'a', '--json'], world)
+    const fixture = { workspaceTrust: 'trusted' } as const
+    const answer = await command(['run', 'a', '--json'], fixture)
     expect(resultsOf(answer)[0]?.result).toBe('/tmp/work')
   })
 })
 
-describe.runIf(probe.ok)('where no namespace of users can be made', () => {
+describe.runIf(probe.ok)('on a machine without user namespaces', () => {
   const users = process.getuid?.() === 0 ? [[], nobody] : [[]]
 
-  it.each(users)('a script that is not trusted is refused with exit code 4 (%s)', (...prefix) => {
+  it.each(users)('an untrusted script is refused with exit code 4 (%s)', (...prefix) => {
     if (!probe.ok) return
     project.write('a', { run: 'echo ran >> log; chmod 666 log' })
     const base = join(project.directory, '..')

@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
 import { release } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,7 +8,7 @@ import { type Grants, noGrants } from '../../src/exec/sandbox/grants.ts'
 import { openSandbox } from '../../src/exec/sandbox/open-sandbox.ts'
 import { type Attempt, attempts, escapes } from './_attempts.ts'
 import type { AttemptRequest, AttemptResult } from './attempt.ts'
-import { withEscapeTable } from './_escape-table.ts'
+import { escapeTable } from './_escape-table.ts'
 import { makeOutside, nobody, type Outside, type User } from './_outside.ts'
 
 const isRoot = process.getuid?.() === 0
@@ -24,7 +24,7 @@ const users: readonly User[] = isRoot
 const outcomes = new Map<string, Map<string, boolean>>()
 const probe = await openSandbox()
 
-describe.each(users)('a script that is not trusted, run $name', (user) => {
+describe.each(users)('an untrusted script, run $name', (user) => {
   let outside: Outside
   const seen = new Map<string, boolean>()
   beforeAll(async () => {
@@ -46,7 +46,7 @@ describe.each(users)('a script that is not trusted, run $name', (user) => {
   })
 
   it.runIf(probe.ok).each(attempts.filter(({ harmless }) => harmless === true))(
-    'would get out by $script without the sandbox',
+    'would escape with $script without the sandbox',
     async (attempt) => {
       const { stdout } = await tryIt(attempt, outside, user, undefined)
       expect(stdout).toContain('ESCAPED')
@@ -54,17 +54,16 @@ describe.each(users)('a script that is not trusted, run $name', (user) => {
   )
 })
 
-it.skipIf(probe.ok)(`refuses where no sandbox works: ${probe.ok ? '' : probe.reason}`, () => {
+it.skipIf(probe.ok)(`refuses a script if no sandbox works: ${probe.ok ? '' : probe.reason}`, () => {
   expect(probe).toMatchObject({ ok: false, hint: expect.stringMatching(/./) })
 })
 
 afterAll(() => {
   const tried = [...outcomes.values()].every(({ size }) => size === attempts.length)
   if (!probe.ok || !tried || outcomes.size < 2) return
-  const page = fileURLToPath(new URL('../../docs/internals/attacks.md', import.meta.url))
   const version = execFileSync(probe.program, ['--version'], { encoding: 'utf8' }).trim()
   const versions = `${version}, Linux ${release().replace(/-.*/, '')}, ${process.arch}`
-  writeFileSync(page, withEscapeTable(readFileSync(page, 'utf8'), outcomes, versions))
+  process.stdout.write(escapeTable(outcomes, versions))
 })
 
 const runner = fileURLToPath(new URL('attempt.ts', import.meta.url))

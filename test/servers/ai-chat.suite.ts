@@ -20,7 +20,7 @@ interface Example {
 const at = (path: string): string => new URL(`../../${path}`, import.meta.url).href
 const { scriptedModel }: Example = await import(at('examples/ai-chat/check.mjs'))
 const { chatAgent, startChat }: Example = await import(at('examples/ai-chat/server.mjs'))
-const { cachedPackages }: Example = await import(at('scripts/cached-packages.mjs'))
+const { cachedPackages }: Example = await import(at('dev/cached-packages.mjs'))
 
 const packages = { '@ai-sdk/react': '4.0.177', react: '19.3.1', 'react-dom': '19.3.1' }
 
@@ -55,7 +55,7 @@ describe.skipIf(isMissing('chromium'))(`a chat with useChat${skipReason('chromiu
     chat.server.close()
   })
 
-  it('activates a skill, waits for an approval, and goes on when the user allows it', async () => {
+  it('activates a skill, waits for an approval, and continues when the user approves', async () => {
     await page.go(chat.url)
     await page.until(`document.querySelector('input') !== null`)
     await page.evaluate(`document.querySelector('input').focus()`)

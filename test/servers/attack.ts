@@ -15,19 +15,19 @@ export interface AttackedServer {
 export type Target = (note: (path: string) => void) => Promise<AttackedServer>
 
 export interface Outcome {
-  /** What the page could read, by attempt. */
+  /** The text that the page could read, by attempt. */
   got: Record<string, string>
   /** Paths of the requests that were carried out. */
   carriedOut: readonly string[]
 }
 
-/** What a page of another origin gets of a server; `name` is what it calls this machine. */
+/** The answers that a page of another origin gets from a server; `name` is its name for this machine. */
 export async function attack(target: Target, name: string): Promise<Outcome> {
   const carriedOut: string[] = []
   const { port, token, path, stop } = await target((carried) => carriedOut.push(carried))
   const reported = later<Record<string, string>>()
   const page = hostilePage({ target: `http://${name}:${port}`, token, path })
-  const own = await listenOnLoopback((request, response) => {
+  const pageServer = await listenOnLoopback((request, response) => {
     if (request.url !== '/report') {
       response.setHeader('content-type', 'text/html').end(page)
       return
@@ -36,12 +36,12 @@ export async function attack(target: Target, name: string): Promise<Outcome> {
     void readText(request).then((text) => reported.resolve(JSON.parse(text)))
   })
   try {
-    const address = own.url.replace('127.0.0.1', name)
+    const address = pageServer.url.replace('127.0.0.1', name)
     await openInChromium(address, { until: reported.promise, names: ['rebound.example'] })
     return { got: await reported.promise, carriedOut }
   } finally {
     await stop()
-    await own.stop()
+    await pageServer.stop()
   }
 }
 

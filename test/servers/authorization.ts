@@ -29,15 +29,15 @@ interface Provider {
 }
 
 export interface ProtectedServer {
-  /** Of the MCP server. */
+  /** The address of the MCP server. */
   url: string
   issuer: string
   /** Tokens that were shown to the MCP server. */
   shown: Set<string>
-  /** Withdraws what was given so far, as a user does on the pages of a provider. */
+  /** Revokes all tokens so far, as a user does on the pages of a provider. */
   revokeAccess(): Promise<void>
   requests: string[]
-  /** What its metadata says of its issuer; a wrong one stands for an impostor. */
+  /** The issuer in its metadata; a wrong one simulates an impostor. */
   claimedIssuer: string | undefined
   stop(): Promise<void>
 }
@@ -81,8 +81,8 @@ export async function startProtectedServer(): Promise<ProtectedServer> {
       }
       const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1]
       if (token !== undefined) shown.add(token)
-      const found = token === undefined ? undefined : await provider.AccessToken.find(token)
-      if (found !== undefined) return await answerMcp(request, response)
+      const accessToken = token === undefined ? undefined : await provider.AccessToken.find(token)
+      if (accessToken !== undefined) return await answerMcp(request, response)
       const metadata = `${url}/.well-known/oauth-protected-resource/mcp`
       const challenge = `Bearer error="invalid_token", resource_metadata="${metadata}", scope="read"`
       response.writeHead(401, { 'www-authenticate': challenge }).end()

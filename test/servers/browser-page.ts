@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { chromium } from './recipes.ts'
 
-/** A page of a real browser, and what it did. */
+/** A page of a real browser, and its activity. */
 export interface BrowserPage {
   go(address: string): Promise<void>
   /** What an expression comes to in the page; promises are awaited. */
   evaluate(expression: string): Promise<unknown>
-  /** Waits until an expression is true there; what the page shows is in the error. */
+  /** Waits until an expression is true there; the error contains the text of the page. */
   until(expression: string): Promise<void>
   type(text: string): Promise<void>
   press(key: string): Promise<void>
@@ -18,7 +18,7 @@ export interface BrowserPage {
   screenshot(): Promise<Buffer>
   /** Addresses that were asked for, the page's own included. */
   readonly requests: readonly string[]
-  /** Dialogs, errors nobody caught or that the console shows, and what the policy of the page refused. */
+  /** Dialogs, uncaught errors, errors in the console, and requests that the policy of the page refused. */
   readonly incidents: readonly string[]
   close(): Promise<void>
 }
@@ -31,7 +31,7 @@ interface Message {
   error?: { message: string }
 }
 
-/** Opens a browser of its own with one empty page, and drives it by its DevTools protocol. */
+/** Opens a separate browser with one empty page, and drives it by its DevTools protocol. */
 export async function openBrowserPage(): Promise<BrowserPage> {
   const profile = mkdtempSync(join(tmpdir(), 'skillrail-browser-'))
   const browser = spawn(chromium, [...flags, `--user-data-dir=${profile}`, 'about:blank'], {
@@ -112,8 +112,8 @@ export async function openBrowserPage(): Promise<BrowserPage> {
         if (value === true) return
         await sleep(50)
       }
-      const shown = String(await evaluate('`${location.hash}: ${document.body.innerText}`'))
-      throw new Error(`never true: ${expression}\nthe page shows: ${shown}`)
+      const pageText = String(await evaluate('`${location.hash}: ${document.body.innerText}`'))
+      throw new Error(`never true: ${expression}\nthe page shows: ${pageText}`)
     },
     type: async (text) => void (await send('Input.insertText', { text })),
     async press(key) {
@@ -148,7 +148,7 @@ const flags = [
   '--remote-debugging-port=0',
 ]
 
-/** Keys without a text are told by their number. */
+/** Keys without a text are identified by their number. */
 function codeOf(key: string): { windowsVirtualKeyCode?: number } {
   const codes: Readonly<Record<string, number>> = {
     Enter: 13,

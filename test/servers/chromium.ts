@@ -5,13 +5,13 @@ import { join } from 'node:path'
 import { chromium } from './recipes.ts'
 
 export interface ChromiumOptions {
-  /** What is done while the page is open. */
+  /** The work while the page is open. */
   until: Promise<unknown>
   /** Names of hosts that lead to this machine. */
   names?: readonly string[]
 }
 
-/** Opens an address in a real browser of its own, and closes it afterwards. */
+/** Opens an address in a separate real browser, and closes it afterwards. */
 export async function openInChromium(
   address: string,
   { until, names = [] }: ChromiumOptions,

@@ -8,8 +8,8 @@ import { program } from './project.ts'
 
 const url = process.argv.at(-1) ?? ''
 const scenario = process.env['MCP_CONFORMANCE_SCENARIO'] ?? ''
-const given: unknown = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}')
-const { client_id: clientId, client_secret: secret } = Object(given)
+const context: unknown = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}')
+const { client_id: clientId, client_secret: secret } = Object(context)
 const base = mkdtempSync(join(tmpdir(), 'skillrail-conformance-'))
 for (const name of ['project', 'home']) mkdirSync(join(base, name))
 const servers = { mcpServers: { remote: { type: 'http', url } } }
@@ -22,19 +22,19 @@ function skillrail(...args: string[]): Promise<{ code: number | null; said: stri
     ...(typeof secret === 'string' && { CLIENT_SECRET: secret }),
   }
   const child = spawn(process.execPath, [program, ...args], { cwd: join(base, 'project'), env })
-  let said = ''
+  let output = ''
   let browsing: Promise<string> | undefined
   const hear = (text: string): void => {
-    said += text
-    const [, address] = /^To sign in at .*\n(http\S+)\n/m.exec(said) ?? []
+    output += text
+    const [, address] = /^To sign in at .*\n(http\S+)\n/m.exec(output) ?? []
     if (address !== undefined) browsing ??= browse(address).catch(String)
   }
   child.stdout.setEncoding('utf8').on('data', hear)
   child.stderr.setEncoding('utf8').on('data', hear)
   return new Promise((resolve) => {
     child.on('close', (code) => {
-      process.stderr.write(`$ skillrail ${args.join(' ')} (${String(code)})\n${said}\n`)
-      resolve({ code, said })
+      process.stderr.write(`$ skillrail ${args.join(' ')} (${String(code)})\n${output}\n`)
+      resolve({ code, said: output })
     })
   })
 }

@@ -13,7 +13,7 @@ const conformance = join(serverCacheDirectory(), 'node_modules/.bin/conformance'
 const client = fileURLToPath(new URL('conformance-client.ts', import.meta.url))
 const page = readFileSync(new URL('../../docs/internals/conformance.md', import.meta.url), 'utf8')
 
-/** The scenarios of a table of the page, with what stands behind the first bar. */
+/** The scenarios of a table of the page, with the text after the first bar. */
 function scenariosOf(heading: string): Map<string, string> {
   const [, section = ''] = page.split(`## ${heading}\n`)
   const rows = (section.split('\n## ')[0] ?? '').matchAll(/^\| `([^`]+)` +\| (passes)?/gm)
@@ -21,14 +21,14 @@ function scenariosOf(heading: string): Map<string, string> {
 }
 
 describe('the conformance tests of the protocol', () => {
-  it.each([...scenariosOf('As a client')])('as a client: %s %s', (scenario, verdict) => {
+  it.each([...scenariosOf('As a client')])('pass as a client: %s %s', (scenario, verdict) => {
     const command = `${process.execPath} ${client}`
     const args = ['client', '--command', command, '--scenario', scenario, '--timeout', '50000']
     const { status } = spawnSync(conformance, args, { encoding: 'utf8' })
     expect(status === 0 ? 'passes' : 'does not').toBe(verdict)
   })
 
-  it('as a server: what does not need tools of a test server', async () => {
+  it('pass as a server without the tools of a test server', async () => {
     const project = await makeServerProject(() => ({}))
     const port = await freePort()
     const args = [program, 'mcp', 'serve', '--http', '--port', String(port), '--json']
@@ -36,10 +36,10 @@ describe('the conformance tests of the protocol', () => {
       cwd: project.directory,
       env: project.environment,
     })
-    let said = ''
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
-    await until(() => /Bearer [\w-]{20,}/.test(said))
-    const token = /Bearer ([\w-]+)/.exec(said)?.[1] ?? ''
+    let output = ''
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text))
+    await until(() => /Bearer [\w-]{20,}/.test(output))
+    const token = /Bearer ([\w-]+)/.exec(output)?.[1] ?? ''
     // The tests know no token, and the address of the stand-in before the server is that of the server.
     const proxy = await listenOnLoopback((asked, answer) => {
       const address = new RegExp(`(?:127\\.0\\.0\\.1|localhost):${new URL(proxy.url).port}$`)

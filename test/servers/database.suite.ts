@@ -4,15 +4,15 @@ import { describe, expect, it } from 'vitest'
 import { isMissing, skipReason } from './needs.ts'
 import type { Database } from './postgres.ts'
 import type { ServerProject } from './project.ts'
-import { useWorld } from './world.ts'
+import { useFixture } from './fixture.ts'
 
 describe.skipIf(isMissing('postgresql'))(
   `the workflow of a database, enforced${skipReason('postgresql')}`,
   () => {
-    const world = useWorld(['database'])
-    const project = (): ServerProject => world().project
+    const fixture = useFixture(['database'])
+    const project = (): ServerProject => fixture().project
     const database = (): Database => {
-      const { database } = world()
+      const { database } = fixture()
       if (database === undefined) throw new Error('there is no database')
       return database
     }
@@ -25,7 +25,7 @@ describe.skipIf(isMissing('postgresql'))(
         ...(session === undefined ? [] : ['--session', session]),
       ])
 
-    it('is added from its template and accepted as something that acts', async () => {
+    it('is added from its template and accepted as a workflow that can act', async () => {
       const added = await project().cli(['workflow', 'add', '--template', 'database'])
       expect(added.code).toBe(0)
       expect(added.stderr).toContain('This change is to be accepted: skillrail trust')
@@ -92,7 +92,7 @@ describe.skipIf(isMissing('postgresql'))(
       expect(linesOf(stderr)[0]).toContain('Running 4 prerequisites...')
     })
 
-    it('reads the table out of a request and asks for nothing', async () => {
+    it('reads the table from a request without a question', async () => {
       const request = 'select query: SELECT status FROM users WHERE id = 1 in the database archive'
       const { answer } = await project().json(['tools', 'do', request, '--dry-run'])
       expect(answer.steps.at(-1)).toMatchObject({ tool: 'database__select_query' })
@@ -112,7 +112,7 @@ describe.skipIf(isMissing('postgresql'))(
       expect(database().run('select count(*) from visits')).toBe('0')
     })
 
-    it('sends it once the prerequisite succeeds', async () => {
+    it('sends the query once the prerequisite succeeds', async () => {
       writeGuard(project().directory, 'postgres')
       await project().cli(['trust', '--yes'])
       const done = await select('postgres', 'SELECT visit()')

@@ -2,7 +2,7 @@ import { listenOnLoopback, type LoopbackServer } from './loopback.ts'
 
 export interface GithubStandIn extends LoopbackServer {
   /** Requests as `METHOD path`, in their order. */
-  asked: string[]
+  requests: string[]
 }
 
 const user = { login: 'ann', id: 1, avatar_url: 'a', url: 'u', html_url: 'h' }
@@ -80,16 +80,16 @@ const answers: Readonly<Record<string, unknown>> = {
   'PUT /repos/octo/hello/pulls/12/merge': { sha: 'def', merged: true, message: 'merged' },
 }
 
-/** Stands in for the API of GitHub on loopback, with pull request 12 of octo/hello. */
+/** Replaces the GitHub API on loopback, with pull request 12 of octo/hello. */
 export async function startGithub(): Promise<GithubStandIn> {
-  const asked: string[] = []
+  const requests: string[] = []
   const server = await listenOnLoopback((request, response) => {
     const [path = ''] = (request.url ?? '').split('?')
     const key = `${String(request.method)} ${path}`
-    asked.push(key)
+    requests.push(key)
     const isKnown = Object.hasOwn(answers, key)
     response.writeHead(isKnown ? 200 : 404, { 'content-type': 'application/json' })
     response.end(JSON.stringify(isKnown ? answers[key] : { message: 'Not Found' }))
   })
-  return { ...server, asked }
+  return { ...server, requests }
 }

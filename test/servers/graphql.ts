@@ -28,8 +28,8 @@ interface GraphqlLibrary {
 }
 
 export interface GraphqlServer extends LoopbackServer {
-  /** What was asked, introspections by that word. */
-  asked: string[]
+  /** The queries, with `introspection` for an introspection. */
+  queries: string[]
 }
 
 /** A GraphQL server on loopback. */
@@ -38,19 +38,19 @@ export async function startGraphql(): Promise<GraphqlServer> {
   const path = join(serverCacheDirectory(), 'node_modules', 'graphql')
   const library: GraphqlLibrary = require(path)
   const schema = library.buildSchema(typeDefinitions)
-  const asked: string[] = []
+  const queries: string[] = []
   const server = await listenOnLoopback((request, response) => {
     let body = ''
     request.setEncoding('utf8').on('data', (part: string) => (body += part))
     request.on('end', () => {
       const { query, variables } = JSON.parse(body)
-      asked.push(query.includes('__schema') ? 'introspection' : query)
-      const given = { schema, source: query, variableValues: variables, rootValue: roots }
-      void library.graphql(given).then((answer) => {
+      queries.push(query.includes('__schema') ? 'introspection' : query)
+      const execution = { schema, source: query, variableValues: variables, rootValue: roots }
+      void library.graphql(execution).then((answer) => {
         response.setHeader('content-type', 'application/json')
         response.end(JSON.stringify(answer))
       })
     })
   })
-  return { ...server, url: `${server.url}/graphql`, asked }
+  return { ...server, url: `${server.url}/graphql`, queries }
 }

@@ -1,6 +1,6 @@
 /**
- * A page that tries everything a page has to reach another server of this machine, and tells its own
- * server what it could read, by attempt. `path` is where the data are.
+ * A page that tries everything a page has to reach another server of this machine, and reports to its own
+ * server the text that it could read, by attempt. `path` is the path of the data.
  */
 export function hostilePage(facts: { target: string; token: string; path: string }): string {
   return `<!doctype html><title>Hostile</title><body><script>

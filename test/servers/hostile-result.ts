@@ -1,6 +1,6 @@
 import type { RunResult, StepResult } from '../../src/chain/engine.ts'
 
-/** The result of a run that has these texts wherever a skill decides what a text is. */
+/** The result of a run with these texts in every field that a skill can set. */
 export function hostileResult(texts: readonly string[]): RunResult {
   const steps = texts.map(hostileStep)
   const [text = ''] = texts

@@ -33,7 +33,7 @@ const ours: Target = async (note) => {
   return { port: server.port, token, path: '/data', stop: server.destroy }
 }
 
-/** A server that trusts whoever reaches it, for what the attempts come to otherwise. */
+/** A server that trusts every caller, which shows the result of the attempts without protection. */
 const careless: Target = async (note) => {
   const server = createServer((request, response) => {
     note(request.url ?? '')
@@ -66,7 +66,7 @@ function events(response: ServerResponse): void {
 describe.skipIf(isMissing('chromium'))(
   `a local server and web pages in a browser${skipReason('chromium')}`,
   () => {
-    it('gives nothing to a page at another port, which a careless server gives nearly all', async () => {
+    it('refuses a page at another port, which a careless server answers almost completely', async () => {
       expect(gained(await attack(careless, '127.0.0.1'))).toEqual(
         expect.arrayContaining(['fetch', 'fetch with the token', 'script', 'image', 'events']),
       )
@@ -76,14 +76,14 @@ describe.skipIf(isMissing('chromium'))(
       expect(outcome.carriedOut).toEqual([])
     })
 
-    it('gives nothing to a page whose name was bound to this machine', async () => {
+    it('refuses a page whose name was bound to this machine', async () => {
       expect(gained(await attack(careless, 'rebound.example'))).toContain('fetch')
       const outcome = await attack(ours, 'rebound.example')
       expect(gained(outcome)).toEqual([])
       expect(outcome.carriedOut).toEqual([])
     })
 
-    it('lets its own page in, whose markup comes from no text', async () => {
+    it('accepts its own page, whose markup comes from no text', async () => {
       const reported = later<unknown>()
       const server = await openLocalServer({
         token,
@@ -137,7 +137,7 @@ ask('/data', {}).then((answer) => answer.text()).then(async (text) => {
 describe.skipIf(isMissing('chromium'))(
   `the HTML report in a browser${skipReason('chromium')}`,
   () => {
-    it('runs and loads nothing that a skill has put into its names, output and errors', async () => {
+    it('runs and loads no code that a skill put into its names, output and errors', async () => {
       expect(
         await reached((beacon) =>
           hostileTexts(beacon)
@@ -155,17 +155,17 @@ describe.skipIf(isMissing('chromium'))(
 /** Paths that are asked for when a file is open in a browser for a while. */
 async function reached(contentOf: (beacon: string) => string): Promise<string[]> {
   const paths: string[] = []
-  const own = await listenOnLoopback((request, response) => {
+  const pageServer = await listenOnLoopback((request, response) => {
     paths.push(request.url ?? '')
     response.end()
   })
   try {
     const file = join(mkdtempSync(join(tmpdir(), 'skillrail-report-')), 'report.html')
-    writeFileSync(file, contentOf(own.url))
+    writeFileSync(file, contentOf(pageServer.url))
     const until = new Promise((resolve) => setTimeout(resolve, 4000))
     await openInChromium(pathToFileURL(file).href, { until })
     return paths
   } finally {
-    await own.stop()
+    await pageServer.stop()
   }
 }

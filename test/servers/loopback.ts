@@ -6,7 +6,7 @@ export interface LoopbackServer {
   stop(): Promise<void>
 }
 
-/** A server of HTTP on a free port of loopback. */
+/** An HTTP server on a free loopback port. */
 export async function listenOnLoopback(
   answer: RequestListener,
   wanted = 0,

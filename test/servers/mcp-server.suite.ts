@@ -6,13 +6,13 @@ import { until } from '../patience.ts'
 import { isMissing, skipReason } from './needs.ts'
 import { overPipes } from './over-pipes.ts'
 import { program, type ServerProject } from './project.ts'
-import { useWorld } from './world.ts'
+import { useFixture } from './fixture.ts'
 
 describe('the official test server, through ours', () => {
-  const world = useWorld(['everything'])
+  const fixture = useFixture(['everything'])
 
-  it('is found by words, described, called, batched and chained', async () => {
-    const { client, text, json, asked } = await overPipes(world().project)
+  it('is searched by keywords, described, called, batched and chained', async () => {
+    const { client, text, json, questions } = await overPipes(fixture().project)
     expect(await json('find_tools', { request: 'echo back hello' })).toMatchObject({
       tool: 'everything__echo',
     })
@@ -24,16 +24,16 @@ describe('the official test server, through ours', () => {
     const sum = { tool: 'everything__get-sum', params: { a: 2, b: 3 } }
     expect(JSON.stringify(await json('batch_tools', { tools: [sum, sum] }))).toContain('5')
     const kept = { ...sum, output_as: 'sum' }
-    const said = { tool: 'everything__echo', params: { message: '$sum' } }
-    expect(JSON.stringify(await json('chain_tools', { tools: [kept, said] }))).toContain('5')
-    expect(asked.every((message) => message.includes('Tool: ') || message.includes('Plan:'))).toBe(
-      true,
-    )
+    const echoCall = { tool: 'everything__echo', params: { message: '$sum' } }
+    expect(JSON.stringify(await json('chain_tools', { tools: [kept, echoCall] }))).toContain('5')
+    expect(
+      questions.every((message) => message.includes('Tool: ') || message.includes('Plan:')),
+    ).toBe(true)
     await client.close()
   })
 
-  it('passes progress of a long call on, and its end when it is cancelled', async () => {
-    const { client } = await overPipes(world().project)
+  it('forwards progress of a long call, and its end when it is cancelled', async () => {
+    const { client } = await overPipes(fixture().project)
     const steps: unknown[] = []
     const controller = new AbortController()
     const long = client.callTool(
@@ -61,7 +61,7 @@ describe('the official test server, through ours', () => {
 describe.skipIf(isMissing('postgresql'))(
   `the workflow of a database, enforced through our server${skipReason('postgresql')}`,
   () => {
-    const world = useWorld(['database'])
+    const fixture = useFixture(['database'])
     const steps = [
       "Workflow 'database-safe-query' triggered. Running 4 prerequisites...",
       '✓ Step 1: list_databases completed',
@@ -75,7 +75,7 @@ describe.skipIf(isMissing('postgresql'))(
     })
 
     it('refuses calls before it is accepted', async () => {
-      const { project } = world()
+      const { project } = fixture()
       await project.cli(['workflow', 'add', '--template', 'database'])
       const { client, text } = await overPipes(project)
       expect(await text('call_tool', select('SELECT name FROM users'))).toContain('skillrail trust')
@@ -84,7 +84,7 @@ describe.skipIf(isMissing('postgresql'))(
     })
 
     it('runs every prerequisite before the query, once in a connection', async () => {
-      const { client, text } = await overPipes(world().project)
+      const { client, text } = await overPipes(fixture().project)
       const first = await text('call_tool', select('SELECT name FROM users ORDER BY id'))
       expect(first.split('\n').slice(0, 5)).toEqual(steps)
       expect(first).toContain('Ann')
@@ -95,7 +95,7 @@ describe.skipIf(isMissing('postgresql'))(
     })
 
     it('does not send the query when a prerequisite fails', async () => {
-      const { project, database } = world()
+      const { project, database } = fixture()
       const { client, text } = await overPipes(project)
       const call = {
         tool: 'database__select_query',
@@ -108,7 +108,7 @@ describe.skipIf(isMissing('postgresql'))(
     })
 
     it('does the same over HTTP', async () => {
-      const { project } = world()
+      const { project } = fixture()
       const { client, text, end } = await overHttp(project)
       try {
         const answer = await text('call_tool', select('SELECT name FROM users ORDER BY id'))
@@ -127,9 +127,9 @@ async function overHttp({ directory, environment }: ServerProject) {
     cwd: directory,
     env: environment,
   })
-  let said = ''
-  child.stderr.on('data', (chunk) => (said += String(chunk)))
-  const configuration = (): string => /^\{$[^]*?^\}$/m.exec(said)?.[0] ?? ''
+  let received = ''
+  child.stderr.on('data', (chunk) => (received += String(chunk)))
+  const configuration = (): string => /^\{$[^]*?^\}$/m.exec(received)?.[0] ?? ''
   await until(() => configuration() !== '')
   const { mcpServers } = JSON.parse(configuration())
   const { url, headers } = mcpServers.skillrail

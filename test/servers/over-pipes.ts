@@ -2,11 +2,11 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { askerOf, makeClient } from '../mcp/_project.ts'
 import { program, type ServerProject } from './project.ts'
 
-/** A client of our own server in the project, whose person answers every question with a yes. */
+/** A client of our own server in the project, whose user approves every question. */
 export async function overPipes({ directory, environment }: ServerProject, ...args: string[]) {
-  const asked: string[] = []
+  const questions: string[] = []
   const client = makeClient({}, (message) => {
-    asked.push(message)
+    questions.push(message)
     return { approve: true }
   })
   const transport = new StdioClientTransport({
@@ -17,5 +17,5 @@ export async function overPipes({ directory, environment }: ServerProject, ...ar
     stderr: 'ignore',
   })
   await client.connect(transport)
-  return { client, asked, ...askerOf(client) }
+  return { client, questions, ...askerOf(client) }
 }

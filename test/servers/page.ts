@@ -18,7 +18,7 @@ const page = `<!doctype html>
   </script>
 </body></html>`
 
-/** A page on loopback with a form, a console error on submit, and one request of its own. */
+/** A page on loopback with a form, a console error on submit, and one request. */
 export async function startPage(): Promise<LoopbackServer> {
   const server = await listenOnLoopback((request, response) => {
     const isData = request.url === '/data'

@@ -15,14 +15,14 @@ import { freePort } from './loopback.ts'
 export interface Database {
   /** Addresses of the databases `postgres` and `archive`, with user and password. */
   urls: readonly [string, string]
-  /** Runs a statement past every server and gives what it prints. */
+  /** Runs a statement without an MCP server and returns the output. */
   run(statement: string): string
   /** Every statement that the server was sent since it started. */
   log(): string
   stop(): void
 }
 
-/** The PostgreSQL programs of Debian; `undefined` where it is not installed. */
+/** The PostgreSQL programs of Debian; `undefined` if PostgreSQL is not installed. */
 export function postgresPrograms(): string | undefined {
   const root = '/usr/lib/postgresql'
   const versions = existsSync(root) ? readdirSync(root).toSorted() : []
@@ -30,7 +30,7 @@ export function postgresPrograms(): string | undefined {
   return newest === undefined ? undefined : join(root, newest, 'bin')
 }
 
-/** Starts a PostgreSQL of its own on loopback with a small shop in it and an archive beside it. */
+/** Starts a separate PostgreSQL on loopback with the databases of a small shop and an archive. */
 export async function startDatabase(): Promise<Database> {
   const programs = postgresPrograms()
   if (programs === undefined) throw new Error('PostgreSQL is not installed (Debian: postgresql)')

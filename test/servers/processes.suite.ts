@@ -2,17 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { isMissing, skipReason } from './needs.ts'
 import type { ServerProject } from './project.ts'
-import { useWorld } from './world.ts'
+import { useFixture } from './fixture.ts'
 
 const slowCall = ['tools', 'call', 'trigger-long-running-operation', 'duration=30', 'steps=30']
 
 describe('the processes of servers', () => {
-  const world = useWorld(['everything', 'memory'])
+  const fixture = useFixture(['everything', 'memory'])
 
   it.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
     'end with a command that is ended by %s in a call',
     async (signal) => {
-      const { project } = world()
+      const { project } = fixture()
       const command = project.start(slowCall)
       await untilRuns(project, 'mcp-server-everything')
       command.kill(signal)
@@ -21,8 +21,8 @@ describe('the processes of servers', () => {
     },
   )
 
-  it('end with the process that kept them, when it is killed', async () => {
-    const { project } = world()
+  it('end when `tools serve` is killed', async () => {
+    const { project } = fixture()
     await project.cli(['tools', 'serve', '--detach'])
     await project.cli(['tools', 'call', 'memory__read_graph'])
     await untilRuns(project, 'mcp-server-memory')
@@ -33,8 +33,8 @@ describe('the processes of servers', () => {
     expect(code).toBe(0)
   })
 
-  it('are kept when a command that uses them is killed, and end when they are told to', async () => {
-    const { project } = world()
+  it('continue when a command that uses them is killed, and end on request', async () => {
+    const { project } = fixture()
     await project.cli(['tools', 'serve', '--detach'])
     const command = project.start(slowCall)
     await untilRuns(project, 'mcp-server-everything')
@@ -50,17 +50,17 @@ describe('the processes of servers', () => {
 describe.skipIf(isMissing('chromium'))(
   `the processes of a browser${skipReason('chromium')}`,
   () => {
-    const world = useWorld(['chrome-devtools'])
+    const fixture = useFixture(['chrome-devtools'])
 
     it('end with the command', async () => {
-      const { project } = world()
+      const { project } = fixture()
       const { code } = await project.cli(['tools', 'call', 'list_pages'])
       expect(code).toBe(0)
       expect(await project.processesLeft()).toEqual([])
     })
 
     it('end when the command is killed while it runs', async () => {
-      const { project, page } = world()
+      const { project, page } = fixture()
       const wait = { pageId: 1, text: ['never there'], timeout: 30_000 }
       const command = project.start(['tools', 'call', 'wait_for', JSON.stringify(wait)])
       await untilRuns(project, '--type=renderer')
@@ -70,8 +70,8 @@ describe.skipIf(isMissing('chromium'))(
       expect(page.url).toContain('127.0.0.1')
     })
 
-    it('end when the process that kept them is killed', async () => {
-      const { project } = world()
+    it('end when `tools serve` is killed', async () => {
+      const { project } = fixture()
       await project.cli(['tools', 'serve', '--detach'])
       await project.cli(['tools', 'call', 'list_pages'])
       await untilRuns(project, '--type=renderer')

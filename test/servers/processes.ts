@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
  * The command lines of all processes that belong to a directory: it is in their environment (as
- * their home), in their arguments, or they work in it. Ended ones that nobody waits for do not count.
+ * their home), in their arguments, or they work in it. Ended ones without a waiting parent do not count.
  */
 export function processesOf(directory: string): { pid: number; command: string }[] {
   return readdirSync('/proc')
@@ -16,7 +16,7 @@ export function processesOf(directory: string): { pid: number; command: string }
     })
 }
 
-/** The processes that are still there after a while: one that was told to end needs a moment. */
+/** The processes that are still there after a while: a process needs a moment to end. */
 export async function processesLeft(directory: string): Promise<string[]> {
   for (let round = 0; round < 100; round++) {
     if (processesOf(directory).length === 0) return []

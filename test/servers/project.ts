@@ -26,7 +26,7 @@ export type ServerProject = Awaited<ReturnType<typeof makeServerProject>>
 
 /**
  * A trusted workspace with an `.mcp.json` and an empty home, and the command line in it. It is a
- * directory of its own with nothing of this machine's environment but where programs are.
+ * separate directory, without the environment of this machine and with the PATH of this Node.
  */
 export async function makeServerProject(
   describe: (directory: string) => Readonly<Record<string, ServerEntry>>,

@@ -7,7 +7,7 @@ export type ServerEntry =
   | { type: 'http' | 'sse'; url: string }
 
 /** Where the things are that servers of a project work on. */
-export interface ServerWorld {
+export interface ServerFixture {
   /** The workspace. */
   directory: string
   databaseUrls?: readonly string[] | undefined
@@ -21,9 +21,9 @@ export const chromium = '/usr/bin/chromium'
 /** The entries of these servers, below the names that their own pages propose. */
 export function serverEntries(
   names: readonly ServerName[],
-  world: ServerWorld,
+  fixture: ServerFixture,
 ): Record<string, ServerEntry> {
-  return Object.fromEntries(names.map((name) => [name, recipes[name](world)]))
+  return Object.fromEntries(names.map((name) => [name, recipes[name](fixture)]))
 }
 
 const recipes = {
@@ -64,7 +64,7 @@ const recipes = {
   graphql: ({ graphqlUrl = 'http://127.0.0.1:9' }) =>
     program('graphql', [], { ENDPOINT: graphqlUrl, ALLOW_MUTATIONS: 'true' }),
   context7: () => program('context7', []),
-} satisfies Record<ServerName, (world: ServerWorld) => ServerEntry>
+} satisfies Record<ServerName, (fixture: ServerFixture) => ServerEntry>
 
 function program(
   server: ServerName,

@@ -5,9 +5,9 @@ import { type ServerName, serverPackages } from './packages.ts'
 import { postgresPrograms } from './postgres.ts'
 import { httpEverything, type ServerEntry } from './recipes.ts'
 import { addRow } from './rows.ts'
-import { closeWorld, makeWorld, type World } from './world.ts'
+import { closeFixture, makeFixture, type Fixture } from './fixture.ts'
 
-/** How many tools each server of these versions has; one of everything’s only where it has roots. */
+/** How many tools each server of these versions has; `everything` has one of them only with roots. */
 const toolCounts: Readonly<Record<ServerName, number>> = {
   everything: 14,
   filesystem: 14,
@@ -27,21 +27,21 @@ const names = Object.keys(toolCounts)
   .filter((name) => name !== 'database' || postgresPrograms() !== undefined)
 
 describe('refresh over all servers', () => {
-  let world: World
+  let fixture: Fixture
   const stops: (() => void)[] = []
   beforeAll(async () => {
     const more: Record<string, ServerEntry> = {}
     more['everything-http'] = { type: 'http', url: await everythingOver('streamableHttp', '/mcp') }
     more['everything-sse'] = { type: 'sse', url: await everythingOver('sse', '/sse') }
-    world = await makeWorld(names, more)
+    fixture = await makeFixture(names, more)
   })
   afterAll(async () => {
-    await closeWorld(world)
+    await closeFixture(fixture)
     for (const stop of stops) stop()
   })
 
-  it('finds every tool of every server, over stdio, streamable HTTP and SSE', async () => {
-    const { code, stdout, stderr } = await world.project.cli(['tools', 'refresh'])
+  it('lists every tool of every server, over stdio, streamable HTTP and SSE', async () => {
+    const { code, stdout, stderr } = await fixture.project.cli(['tools', 'refresh'])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     const total = names.reduce((sum, name) => sum + toolCounts[name], 0) + 2 * 13
     expect(stdout).toMatch(
@@ -50,19 +50,19 @@ describe('refresh over all servers', () => {
     expect(stdout).toMatch(/^ {2}- docs: 2 tools$/m)
     expect(stdout).toMatch(/^ {2}- github: 26 tools$/m)
     expect(stdout).toContain(`Summary:\n  - Total tools: ${String(total)}\n  - Categories: `)
-    expect(stdout).toContain(`  - Cache: ${world.project.directory}/.skillrail/tools.json\n`)
+    expect(stdout).toContain(`  - Cache: ${fixture.project.directory}/.skillrail/tools.json\n`)
     expect(stdout).toContain(`Changes:\n  - ${String(total)} added: chrome-devtools__click, `)
-    const { answer } = await world.project.json(['tools', 'list'])
+    const { answer } = await fixture.project.json(['tools', 'list'])
     const counts: Record<string, number> = {}
     for (const { server } of answer.tools) counts[server] = (counts[server] ?? 0) + 1
     expect(counts).toEqual(Object.fromEntries(expectedCounts()))
   })
 
-  it('says that nothing changed the second time', async () => {
-    const { code, stdout } = await world.project.cli(['tools', 'refresh'])
+  it('reports no change the second time', async () => {
+    const { code, stdout } = await fixture.project.cli(['tools', 'refresh'])
     expect(code).toBe(0)
     expect(stdout).toMatch(/^Nothing changed\.$/m)
-    const { answer } = await world.project.json(['tools', 'refresh'])
+    const { answer } = await fixture.project.json(['tools', 'refresh'])
     expect(answer.changes).toEqual({ added: [], removed: [], changed: [], accepted: [] })
     for (const { name, tools, failure } of answer.servers) {
       expect(failure).toBeUndefined()
@@ -70,12 +70,12 @@ describe('refresh over all servers', () => {
     }
   })
 
-  it('leaves no process behind', async () => {
-    expect(await world.project.processesLeft()).toEqual([])
+  it('leaves no process', async () => {
+    expect(await fixture.project.processesLeft()).toEqual([])
   })
 
-  it('says which server failed and why, and keeps the tools of the others', async () => {
-    const broken = await makeWorld(['memory'], {
+  it('names the failed server and the reason, and keeps the tools of the others', async () => {
+    const broken = await makeFixture(['memory'], {
       broken: {
         command: 'node',
         args: ['-e', 'console.error("no licence"); process.exit(3)'],
@@ -88,7 +88,7 @@ describe('refresh over all servers', () => {
       expect(stdout).toContain('Total tools: 9')
       expect(stdout).toMatch(/Servers that could not be listed:\n {2}- broken: [^]*no licence/)
     } finally {
-      await closeWorld(broken)
+      await closeFixture(broken)
     }
   })
 

@@ -1,13 +1,15 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { useWorld } from './world.ts'
+import { useFixture } from './fixture.ts'
 
 const pull = { owner: 'octo', repo: 'hello', pull_number: 12 }
 
 describe('the workflow of a pull request', () => {
-  const world = useWorld(['github'])
+  const fixture = useFixture(['github'])
 
   it('plans three prerequisites for a merge, each with the pull request of the call', async () => {
-    const { project } = world()
+    const { project } = fixture()
     expect((await project.cli(['workflow', 'add', '--template', 'github-pr'])).code).toBe(0)
     await project.cli(['trust', '--yes'])
     const { answer } = await project.json([
@@ -28,8 +30,8 @@ describe('the workflow of a pull request', () => {
   })
 
   it('reads the pull request, its files and its checks before it merges', async () => {
-    const { project, github } = world()
-    github.asked.length = 0
+    const { project, github } = fixture()
+    github.requests.length = 0
     const merged = await project.cli([
       'tools',
       'call',
@@ -37,7 +39,7 @@ describe('the workflow of a pull request', () => {
       JSON.stringify(pull),
     ])
     expect(merged).toMatchObject({ code: 0 })
-    expect(github.asked).toEqual([
+    expect(github.requests).toEqual([
       'GET /repos/octo/hello/pulls/12',
       'GET /repos/octo/hello/pulls/12/files',
       'GET /repos/octo/hello/pulls/12',
@@ -46,20 +48,20 @@ describe('the workflow of a pull request', () => {
     ])
   })
 
-  it('merges without them where the caller says so', async () => {
-    const { project, github } = world()
-    github.asked.length = 0
+  it('merges without them if the caller requests that', async () => {
+    const { project, github } = fixture()
+    github.requests.length = 0
     const other = ['--session', 'other', '--skip-prerequisites']
     const call = ['tools', 'call', 'github__merge_pull_request', JSON.stringify(pull), ...other]
     const { code, stderr } = await project.cli(call)
     expect(code).toBe(0)
-    expect(github.asked).toEqual(['PUT /repos/octo/hello/pulls/12/merge'])
+    expect(github.requests).toEqual(['PUT /repos/octo/hello/pulls/12/merge'])
     expect(stderr).toContain("Workflow 'github-pr-review' warns")
   })
 
-  it('merges nothing when the pull request cannot be read', async () => {
-    const { project, github } = world()
-    github.asked.length = 0
+  it('merges nothing if the pull request cannot be read', async () => {
+    const { project, github } = fixture()
+    github.requests.length = 0
     const absent = JSON.stringify({ ...pull, pull_number: 99 })
     const { code, stderr } = await project.cli([
       'tools',
@@ -69,11 +71,11 @@ describe('the workflow of a pull request', () => {
     ])
     expect(code).toBe(1)
     expect(stderr).toMatch(/Workflow 'github-pr-review' failed at step 1 \(get_pull_request\): /)
-    expect(github.asked.filter((line) => line.startsWith('PUT'))).toEqual([])
+    expect(github.requests.filter((line) => line.startsWith('PUT'))).toEqual([])
   })
 
   it('reviews a pull request in three steps', async () => {
-    const { project } = world()
+    const { project } = fixture()
     const { answer } = await project.json([
       'tools',
       'do',
@@ -89,14 +91,14 @@ describe('the workflow of a pull request', () => {
 })
 
 describe('the workflow of a GraphQL API', () => {
-  const world = useWorld(['graphql'])
+  const fixture = useFixture(['graphql'])
   const query = JSON.stringify({ query: '{ users { name } }' })
 
-  it('suggests to look at the schema, and continues', async () => {
-    const { project, graphql } = world()
+  it('suggests reading the schema, and continues', async () => {
+    const { project, graphql } = fixture()
     await project.cli(['workflow', 'add', '--template', 'graphql'])
     await project.cli(['trust', '--yes'])
-    graphql.asked.length = 0
+    graphql.queries.length = 0
     const { code, stdout, stderr } = await project.cli([
       'tools',
       'call',
@@ -108,24 +110,20 @@ describe('the workflow of a GraphQL API', () => {
     expect(stderr).toMatch(
       /Workflow 'graphql-schema-aware' suggests to run first\n {2}1\. get_schema/,
     )
-    expect(graphql.asked).toEqual(['{ users { name } }'])
+    expect(graphql.queries).toEqual(['{ users { name } }'])
   })
 
-  it('fetches the schema first once it is enforced, by the name that the server has for it', async () => {
-    const { project, graphql } = world()
-    const edited = await project.cli([
-      'workflow',
-      'edit',
-      'graphql-schema-aware',
-      '--mode',
-      'enforce',
-    ])
-    expect(edited).toMatchObject({ code: 0 })
+  it('fetches the schema first once it is enforced, with the tool name of the server', async () => {
+    const { project, graphql } = fixture()
+    const file = join(project.directory, '.skillrail', 'workflows.json')
+    const text = readFileSync(file, 'utf8')
+    expect(text).toContain('"mode": "suggest"')
+    writeFileSync(file, text.replace('"mode": "suggest"', '"mode": "enforce"'))
     await project.cli(['trust', '--yes'])
-    graphql.asked.length = 0
+    graphql.queries.length = 0
     const { code, stderr } = await project.cli(['tools', 'call', 'graphql__query-graphql', query])
     expect(code).toBe(0)
     expect(stderr).toContain('✓ Step 1: get_schema completed')
-    expect(graphql.asked).toEqual(['introspection', '{ users { name } }'])
+    expect(graphql.queries).toEqual(['introspection', '{ users { name } }'])
   })
 })

@@ -3,14 +3,12 @@ import { describe, expect, it } from 'vitest'
 import { postgresPrograms } from './postgres.ts'
 import { routedRequests } from './requests.ts'
 import { addRow } from './rows.ts'
-import { useWorld } from './world.ts'
+import { useFixture } from './fixture.ts'
 
-/** Some of every server, each of which is then taught the tool of another. */
-const learnedRequests = routedRequests.filter((_, at) => at % 6 === 0)
 const hasDatabase = postgresPrograms() !== undefined
 
 describe('requests in words, over the tools of all servers', () => {
-  const world = useWorld([
+  const fixture = useFixture([
     'everything',
     'filesystem',
     'memory',
@@ -26,11 +24,11 @@ describe('requests in words, over the tools of all servers', () => {
   for (const { request, tool, params, missing = [] } of routedRequests) {
     const isKnown = hasDatabase || !tool.startsWith('database__')
     it.skipIf(!isKnown)(`${request} → ${tool}`, async () => {
-      const { answer } = await world().project.json(['tools', 'route', request])
+      const { answer } = await fixture().project.json(['tools', 'route', request])
       const expected = { tool, params, missing }
-      const found = { tool: answer.tool, params: answer.params, missing: answer.missing ?? [] }
+      const result = { tool: answer.tool, params: answer.params, missing: answer.missing ?? [] }
       const parameters = JSON.stringify(answer.params)
-      const ok = isDeepStrictEqual(found, expected)
+      const ok = isDeepStrictEqual(result, expected)
       addRow({
         table: 'requests',
         request,
@@ -39,7 +37,7 @@ describe('requests in words, over the tools of all servers', () => {
         decision: answer.decision,
         ok,
       })
-      expect(found).toEqual(expected)
+      expect(result).toEqual(expected)
     })
 
     it.skipIf(!isKnown)(`${request}: carried out as it is routed`, async () => {
@@ -47,26 +45,15 @@ describe('requests in words, over the tools of all servers', () => {
     })
   }
 
-  it('are carried out as they are routed, after other tools were learned for them too', async () => {
-    const { project } = world()
-    for (const [at, { request }] of learnedRequests.entries()) {
-      const { tool } = learnedRequests[(at + 1) % learnedRequests.length] ?? { tool: '' }
-      expect(await project.cli(['tools', 'learn', 'add', request, tool])).toMatchObject({ code: 0 })
-    }
-    for (const { request } of learnedRequests) {
-      expect([request, await carriedOut(request)]).toEqual([request, await routed(request)])
-    }
-  })
-
   /** The tool that `tools route` is sure of. */
   async function routed(request: string): Promise<string | undefined> {
-    const { answer } = await world().project.json(['tools', 'route', request])
+    const { answer } = await fixture().project.json(['tools', 'route', request])
     return answer.decision === 'answer' ? answer.tool : undefined
   }
 
-  /** The tool that `tools do` would call for it; undefined where it would ask. */
+  /** The tool that `tools do` would call for it; undefined if it would ask. */
   async function carriedOut(request: string): Promise<string | undefined> {
-    const { answer } = await world().project.json(['tools', 'do', request, '--dry-run'])
+    const { answer } = await fixture().project.json(['tools', 'do', request, '--dry-run'])
     return answer.steps?.at(-1)?.tool
   }
 })

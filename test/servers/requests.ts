@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../src/core/json.ts'
 
-/** A request in words, and what it has to come to. */
+/** A request in words, and its required result. */
 export interface RoutedRequest {
   request: string
   tool: string
@@ -24,7 +24,7 @@ export const routedRequests: readonly RoutedRequest[] = [
       'read_text_file',
       { path: 'notes/todo.md', head: 10 },
     ],
-    // A bare word is no path: it is asked for.
+    // A bare word is not a path, so Skillrail asks for the path.
     ['list the files in src with their sizes', 'list_directory_with_sizes', {}, ['path']],
     ['show the directory tree of docs/guides', 'directory_tree', { path: 'docs/guides' }],
     ['create the directory build/out', 'create_directory', { path: 'build/out' }],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { addRow } from './rows.ts'
 import { seedRows } from './seed-rows.ts'
-import { useWorld } from './world.ts'
+import { useFixture } from './fixture.ts'
 
 interface Step {
   tool: string
@@ -11,7 +11,7 @@ interface Step {
 }
 
 describe('the specified mappings, on real schemas', () => {
-  const world = useWorld([
+  const fixture = useFixture([
     'chrome-devtools',
     'github',
     'graphql',
@@ -22,10 +22,10 @@ describe('the specified mappings, on real schemas', () => {
   it.each(seedRows)(
     '$request → $seed',
     async ({ request, seed, tool = '', steps, remark = '' }) => {
-      const { project } = world()
+      const { project } = fixture()
       const routed = await project.json(['tools', 'route', request])
       const { answer } = await project.json(['tools', 'do', `${tool} ${request}`, '--dry-run'])
-      const found = answer.steps.map(({ tool, params, bindings, missing }: Step) => ({
+      const plannedSteps = answer.steps.map(({ tool, params, bindings, missing }: Step) => ({
         tool,
         params,
         from: bindings.map(({ parameter, from }) => `${parameter} from ${from}`),
@@ -35,7 +35,7 @@ describe('the specified mappings, on real schemas', () => {
       const isRouted = steps.some((step) => step.tool === routed.answer.tool)
       const way = isRouted ? 'yes' : `no: ${nameOf(routed.answer.tool ?? 'none')}`
       addRow({ table: 'seed', request, seed, real: real.join(', '), routed: way, remark })
-      expect(found).toEqual(steps.map((step) => ({ from: [], missing: [], ...step })))
+      expect(plannedSteps).toEqual(steps.map((step) => ({ from: [], missing: [], ...step })))
     },
   )
 })

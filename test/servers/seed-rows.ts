@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../src/core/json.ts'
 
-/** A mapping as it is specified, and what it comes to on the schemas of the real servers. */
+/** A specified mapping, and its result on the schemas of the real servers. */
 export interface SeedRow {
   request: string
   /** Tool and parameters as specified. */
   seed: string
-  /** The tool that is meant; undefined where no server here has one. */
+  /** The tool that is meant; undefined if no server here has one. */
   tool?: string
   /** The calls it comes to, in their order. */
   steps: readonly {

@@ -13,17 +13,18 @@ import { makeServerProject, program, type ServerProject } from './project.ts'
 async function signIn({ directory, environment }: ServerProject, ...more: string[]) {
   const args = [program, 'tools', 'auth', 'remote', '--json', ...more]
   const child = spawn(process.execPath, args, { cwd: directory, env: environment })
-  const said = { stdout: '', stderr: '', page: '' }
+  const output = { stdout: '', stderr: '', page: '' }
   let browsing: Promise<void> | undefined
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (said.stdout += text))
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text))
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    said.stderr += text
-    const [address] = /http:\S+\/auth\?\S+/.exec(said.stderr) ?? []
-    if (address !== undefined) browsing ??= browse(address).then((page) => void (said.page = page))
+    output.stderr += text
+    const [address] = /http:\S+\/auth\?\S+/.exec(output.stderr) ?? []
+    if (address !== undefined)
+      browsing ??= browse(address).then((page) => void (output.page = page))
   })
   const code = await new Promise((resolve) => child.on('close', resolve))
   await browsing
-  return { code, ...said }
+  return { code, ...output }
 }
 
 describe('signing in at a remote server', () => {
@@ -42,7 +43,7 @@ describe('signing in at a remote server', () => {
     await project.close()
   })
 
-  it('says which command to run, then signs in with PKCE and a client that it registers', async () => {
+  it('names the command to run, then signs in with PKCE and a client that it registers', async () => {
     const before = await call()
     expect(before.stdout + before.stderr).toContain('skillrail tools auth remote')
     const { code, stdout, page } = await signIn(project)
@@ -62,7 +63,7 @@ describe('signing in at a remote server', () => {
     expect(rows.answer).toMatchObject({ servers: [{ name: 'remote', signIn: 'signed in' }] })
   })
 
-  it('renews a token that is over, and asks to sign in again once all were revoked', async () => {
+  it('renews an expired token, and asks the user to sign in again after all were revoked', async () => {
     await signIn(project)
     await server.revokeAccess()
     expect((await call()).stdout).toContain('you are ada')
@@ -79,7 +80,7 @@ describe('signing in at a remote server', () => {
     expect(status.answer).toMatchObject({ servers: [{ state: 'signed out' }] })
   })
 
-  it('believes no metadata of another issuer, and keeps nothing then', async () => {
+  it('rejects metadata of another issuer, and then stores nothing', async () => {
     server.claimedIssuer = 'http://127.0.0.1:9/impostor'
     const { code, stdout } = await signIn(project)
     expect(code).toBe(1)
@@ -88,7 +89,7 @@ describe('signing in at a remote server', () => {
     expect(status.answer).toMatchObject({ servers: [{ state: 'signed out' }] })
   })
 
-  it('holds for an agent, which says which command to run before it', async () => {
+  it('is required for an agent, which first names the command to run', async () => {
     const { directory: cwd, environment: env } = project
     const runtime = systemRuntime({ cwd, home: env.HOME, env })
     const ask = async (): Promise<string> => {
@@ -106,7 +107,7 @@ describe('signing in at a remote server', () => {
     expect(await ask()).toContain('you are ada')
   })
 
-  it('revokes and forgets with --logout', async () => {
+  it('revokes and deletes the token with --logout', async () => {
     await signIn(project)
     const out = await project.json(['tools', 'auth', 'remote', '--logout'])
     expect(out.answer).toMatchObject({ servers: [{ state: 'signed out', revoked: true }] })

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { ServerProject } from './project.ts'
-import { useWorld } from './world.ts'
+import { useFixture } from './fixture.ts'
 
 describe('several calls in one command', () => {
-  const world = useWorld(['everything', 'filesystem', 'memory'])
-  const project = (): ServerProject => world().project
+  const fixture = useFixture(['everything', 'filesystem', 'memory'])
+  const project = (): ServerProject => fixture().project
 
   it('continues a batch when a member fails, and keeps the order', async () => {
     const batch = [
@@ -58,7 +58,7 @@ describe('several calls in one command', () => {
     expect(answer).toMatchObject({ skipped: [] })
   })
 
-  it('ends a chain at its first failure, and says what was left out', async () => {
+  it('stops a chain at its first failure, and lists the skipped calls', async () => {
     const chain = [
       { tool: 'everything__echo', params: { message: 'a' }, output_as: 'element' },
       { tool: 'filesystem__read_text_file', params: { path: '$element' } },
@@ -73,7 +73,7 @@ describe('several calls in one command', () => {
     })
   })
 
-  it('calls a tool that prose names, in any of the spellings, with its parameters', async () => {
+  it('calls a tool that prose names, in any spelling, with its parameters', async () => {
     for (const id of ['everything__echo', 'mcp__everything__echo', 'MetaMCP_everything__echo']) {
       const request = `Please use ${id} {"message": "from prose"} for this.`
       const { code, stdout } = await project().cli(['tools', 'do', request, '--yes'])
@@ -82,7 +82,7 @@ describe('several calls in one command', () => {
     }
   })
 
-  it('takes a name with two underscores that no server has for prose', async () => {
+  it('reads a name with two underscores that no server has as prose', async () => {
     const { stderr } = await project().cli([
       'tools',
       'do',
@@ -92,13 +92,13 @@ describe('several calls in one command', () => {
     expect(stderr).not.toContain('not found')
   })
 
-  it('finds the sum that a sentence asks for, without a question', async () => {
+  it('adds the numbers that a sentence names, without a question', async () => {
     const { code, stdout } = await project().cli(['tools', 'do', 'what is the sum of 17 and 25?'])
     expect(code).toBe(0)
     expect(stdout).toContain('42')
   })
 
-  it('names what is near for a tool that no server has', async () => {
+  it('suggests similar names for an unknown tool', async () => {
     const { code, stdout, stderr } = await project().cli(['tools', 'call', 'memory__read_graf'])
     expect(code).toBe(3)
     expect(stdout).toBe('')
@@ -107,7 +107,7 @@ describe('several calls in one command', () => {
     )
   })
 
-  it('says what is missing and of which type, and calls nothing', async () => {
+  it('names the missing parameter and its type, and calls no tool', async () => {
     const { code, stderr } = await project().cli(['tools', 'call', 'get-sum', '{"a": "x"}'])
     expect(code).toBe(2)
     expect(stderr).toMatch(/b/)

@@ -119,7 +119,7 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
       expectQuiet()
     })
 
-    it('follows a run that continues, without being asked', async () => {
+    it('follows a run that continues, without a request of the user', async () => {
       await open()
       await page.evaluate(`location.hash = '#/runs'`)
       await page.until(shows('release'))
@@ -137,7 +137,7 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
       expectQuiet()
     })
 
-    it('gives the focus to what was opened, and keeps what was searched for', async () => {
+    it('moves the focus to the opened item, and keeps the search', async () => {
       await open()
       await page.evaluate(typeInto('.search', 'nightly'))
       await page.until('document.querySelectorAll(".row").length === 1')
@@ -160,7 +160,7 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
       expectQuiet()
     })
 
-    it('says how long a prompt may be, and names no tool as an error twice', async () => {
+    it('states the maximum length of a prompt, and reports a missing tool without a second error', async () => {
       await open()
       await page.evaluate(`location.hash = '#/triggers'`)
       await page.until('document.querySelector("textarea") !== null')
@@ -171,7 +171,7 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
       expect(await page.evaluate(shows('Error: Tool'))).toBe(false)
     })
 
-    it('fits a telephone in every tab, in both schemes', async () => {
+    it('fits a telephone in every tab, in both colour schemes', async () => {
       await open()
       for (const scheme of ['light', 'dark'] as const) {
         await page.resize({ width: 360, height: 740, scheme })
@@ -194,7 +194,7 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
       )
     })
 
-    it('shows nothing without the token, and with a wrong one only that it is wrong', async () => {
+    it('shows nothing without the token, and only an error with a wrong one', async () => {
       await page.go(`http://127.0.0.1:${view.port}/`)
       await page.until(shows('Nothing is shown without the whole address'))
       await page.go(`http://127.0.0.1:${view.port}/?token=${view.token}`)
@@ -211,7 +211,7 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
       expect(page.requests.filter((address) => address.includes('/api/skill-text'))).toEqual([])
     })
 
-    it('shows what is wrong with a run that did not become stable, though no step failed', async () => {
+    it('shows the problem of a run that did not become stable, though no step failed', async () => {
       writeRestlessChain(project)
       await cli('trust', '--yes')
       await cli('run', 'restless')
@@ -251,7 +251,7 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
       expectQuiet()
     })
 
-    it('has no barrier that axe-core finds, in any tab, wide and narrow, in both schemes', async () => {
+    it('has no accessibility problem that axe-core reports, in any tab, wide and narrow, in both colour schemes', async () => {
       await open()
       await page.evaluate(axe.source)
       const { skills } = await view.ask('skills')
@@ -263,7 +263,7 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
         ...runs.map(({ runId }: { runId: string }) => [`runs/${runId}`, 'last change'] as const),
         ['tools/database__execute_query', 'database (enforce)'],
       ]
-      const found: unknown[] = []
+      const problems: unknown[] = []
       for (const scheme of ['light', 'dark'] as const) {
         for (const width of [1280, 400]) {
           await page.resize({ width, height: 860, scheme })
@@ -271,12 +271,12 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
             await page.evaluate(`location.hash = '#/${place}'`)
             await page.until(shows(text))
             const violations = await page.evaluate(violated)
-            for (const one of [violations].flat()) found.push([scheme, width, place, one])
+            for (const one of [violations].flat()) problems.push([scheme, width, place, one])
             expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
           }
         }
       }
-      expect(found).toEqual([])
+      expect(problems).toEqual([])
       expectQuiet()
     })
   })
@@ -288,7 +288,7 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
       view = await openTestView(project, { page: await pageText() })
     }
 
-    it('runs, loads and opens nothing that a skill, a tool or a model has put into any text', async () => {
+    it('runs, loads and opens nothing from the text of a skill, a tool or a model', async () => {
       const reached: string[] = []
       const beacon = await listenOnLoopback((request, response) => {
         reached.push(request.url ?? '')
@@ -342,7 +342,7 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
       await beacon.stop()
     })
 
-    it('notices what its policy refuses, so that the test above can fail', async () => {
+    it('detects violations of its policy, so that the test above can fail', async () => {
       await open(projectSaying('x'))
       await page.go(view.address)
       await page.until(shows('Needs attention'))
@@ -359,14 +359,14 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
       ).toBe('TypeError')
     })
 
-    it('gives nothing to a page of another origin, nor to one whose name was bound to this machine', async () => {
+    it('refuses a page of another origin, and one whose name was bound to this machine', async () => {
       for (const name of ['127.0.0.1', 'rebound.example']) {
         const outcome = await attack(async (note) => {
           const own = await openTestView(
             projectSaying('secret', {
-              skills() {
+              skills(question) {
                 note('/api/skills')
-                return projectSaying('secret').skills()
+                return projectSaying('secret').skills(question)
               },
             }),
             { page: await pageText() },
@@ -380,7 +380,7 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
       }
     })
 
-    it('lets every address in once, and what the browser keeps of it in no more', async () => {
+    it('accepts every address once, and not again after the browser lost its token', async () => {
       await open(projectSaying('seen'))
       const first = view.address
       for (const address of [first, view.addressToOpen]) {
@@ -396,7 +396,7 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
       await page.until(shows('seen'))
     })
 
-    it('says so when the program has ended', async () => {
+    it('reports that the program has ended', async () => {
       await open(projectSaying('seen'))
       await page.go(view.address)
       await page.until(shows('seen'))
@@ -406,7 +406,7 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
       await page.until(shows('Run skillrail view and open the address that it prints.'))
     })
 
-    it('follows what is shown, and not what was clicked before it', async () => {
+    it('follows the visible item, and not an item that was clicked earlier', async () => {
       let answerFirst = (): void => undefined
       const first = new Promise<void>((done) => (answerFirst = done))
       const wanted: string[] = []
@@ -440,7 +440,7 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
       await page.until(shows('Choose a run'))
     })
 
-    it('continues to follow after a look that failed, and says that it did', async () => {
+    it('continues to follow after a failed request, and reports the failure', async () => {
       const next = { fails: false }
       await open(
         projectSaying('x', {
@@ -461,7 +461,7 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
       await page.until(`!${shows('The disk was away.')}`)
     })
 
-    it('shows the newest runs, counts them right, and names what has all of them', async () => {
+    it('shows the newest runs, counts them correctly, and names the command that lists all of them', async () => {
       const ids = Array.from({ length: 1200 }, (_, at) => `run-${at}`)
       const [code, path] = ['c', 'run-5.jsonl']
       const damaged = { code, severity: 'error', message: 'run-5.jsonl is damaged', path }
@@ -511,16 +511,16 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
       expect(page.incidents).toEqual([])
     })
 
-    it('says first what fired, however many triggers came close', async () => {
+    it('lists the triggers that fired first, however many triggers came close', async () => {
       const trigger = { match: 'x', inject: 'a.md', line: 3 }
       const missed = { trigger, outcome: 'near-miss' as const, miss: { reason: 'close' } }
       const fired = { trigger, outcome: 'fired' as const, text: 'x', promptLine: 1, tokens: 1 }
-      const small = projectSaying('x').match(asked({ prompt: 'x' }))
+      const small = await projectSaying('x').match(asked({ prompt: 'x' }))
       const explanation = Array.from({ length: 250 }, (_, at) => ({
         skill: `skill-${at}`,
         verdicts: [at === 249 ? fired : missed],
       }))
-      await open(projectSaying('x', { match: () => ({ ...small, explanation }) }))
+      await open(projectSaying('x', { match: () => Promise.resolve({ ...small, explanation }) }))
       await page.go(view.address)
       await page.until('document.querySelector(".row") !== null')
       await page.evaluate(`location.hash = '#/triggers'`)
@@ -600,16 +600,16 @@ function largeProject(): ProjectView {
   const steps = result.attempts[0]?.steps.map((step) => ({ ...step, log: 'a'.repeat(1_000_000) }))
   const attempts = result.attempts.map((attempt) => ({ ...attempt, steps: steps ?? [] }))
   return projectSaying('x', {
-    async skills() {
-      const { skills, diagnostics } = await small.skills()
+    async skills(question) {
+      const { skills, diagnostics } = await small.skills(question)
       const many = Array.from({ length: 1000 }, (_, at) =>
         skills.map((skill) => ({ ...skill, id: `skill-${at}`, name: `skill-${at}` })),
       )
       return { skills: many.flat(), diagnostics }
     },
     ...runSaying(standing({ ...result, attempts })),
-    plan(question) {
-      const plan = small.plan(question)
+    async plan(question) {
+      const plan = await small.plan(question)
       const [step] = plan.graph.flat()
       if (step === undefined) return plan
       const inner = names.map((name) => [{ ...step, step: name, inner: [] }])

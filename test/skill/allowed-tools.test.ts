@@ -22,17 +22,20 @@ describe('allowed-tools', () => {
     ['Skill()', [tool('Skill', '')]],
     ['  ', []],
     ['*', [tool('*')]],
-  ])('defect 6: %j is read', (text, tools) => {
+  ])('reads allowed-tools written as %j', (text, tools) => {
     const { fields, diagnostics } = fieldsOf(`allowed-tools: ${JSON.stringify(text)}`)
     expect(fields.allowedTools).toEqual(tools)
     expect(diagnostics).toEqual([])
   })
 
-  it.each(['Bash(git', 'Bash git)', 'A(b)) C', 'A((b)'])('%j has a stray parenthesis', (text) => {
-    expect(isBalanced(text)).toBe(false)
-  })
+  it.each(['Bash(git', 'Bash git)', 'A(b)) C', 'A((b)'])(
+    'reports a stray parenthesis in %j',
+    (text) => {
+      expect(isBalanced(text)).toBe(false)
+    },
+  )
 
-  it('reads what it writes', () => {
+  it('reads back what it writes', () => {
     const name = fc.stringMatching(/^[A-Za-z][\w/:.*-]{0,12}$/)
     const pattern = fc.stringMatching(/^(?:[\w:*][\w:* ,]{0,10}[\w:*])?$/)
     const entry = fc.oneof(

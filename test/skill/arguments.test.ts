@@ -3,10 +3,13 @@ import { describe, expect, it } from 'vitest'
 import {
   applyArguments,
   argumentText,
+  doubtfulPositions,
   quoteArgument,
   splitArguments,
   substituteArguments,
 } from '../../src/skill/arguments.ts'
+import { formatAllowedTools, parseAllowedTools } from '../../src/skill/allowed-tools.ts'
+import { insertVariables } from '../../src/skill/variables.ts'
 
 describe('words of a command line as one text', () => {
   it.each([
@@ -18,11 +21,11 @@ describe('words of a command line as one text', () => {
     [['a\\b', 'c'], '"a\\\\b" c'],
     [['as it is "quoted'], 'as it is "quoted'],
     [[], ''],
-  ])('%j', (words, text) => {
+  ])('are quoted where necessary: %j', (words, text) => {
     expect(argumentText(words)).toBe(text)
   })
 
-  it('are read back as they were', () => {
+  it('are read back unchanged', () => {
     const odd = fc.constantFrom('a', ' ', '"', "'", '\\', '$', '`', '\t')
     fc.assert(
       fc.property(fc.array(fc.string({ unit: odd })), (words) => {
@@ -50,7 +53,7 @@ describe('splitting arguments', () => {
     ["'\\\\' '\\$'", ['\\\\', '\\$']],
     [`"it's" 'say "hi"'`, ["it's", 'say "hi"']],
     ['$HOME `date`', ['$HOME', '`date`']],
-  ])('%j is %j', (text, words) => {
+  ])('splits %j into %j', (text, words) => {
     expect(splitArguments(text)).toEqual(words)
   })
 })
@@ -108,9 +111,12 @@ describe('substituting arguments', () => {
     ['\\$ARGUMENTS $1', '', [], '$ARGUMENTS $1'],
     ['\\\\$ARGUMENTS $1', '', [], '\\\\ '],
   ]
-  it.each(cases)('%j with %j and names %j is %j', (body, argumentText, argumentNames, text) => {
-    expect(substituteArguments(body, { argumentText, argumentNames }).text).toBe(text)
-  })
+  it.each(cases)(
+    'replaces in %j with %j and names %j: %j',
+    (body, argumentText, argumentNames, text) => {
+      expect(substituteArguments(body, { argumentText, argumentNames }).text).toBe(text)
+    },
+  )
 
   it.each([
     ['nothing', false],
@@ -118,21 +124,21 @@ describe('substituting arguments', () => {
     ['$ARGUMENTS', true],
     ['\\$ARGUMENTS', false],
     ['$5.00', false],
-  ])('says of %j whether a placeholder was used: %j', (body, used) => {
+  ])('reports for %j whether a placeholder was used: %j', (body, used) => {
     expect(substituteArguments(body, { argumentText: 'a', argumentNames: [] }).used).toBe(used)
   })
 
-  it('leaves text without a dollar sign unchanged, whatever is given', () => {
+  it('leaves text without a dollar sign unchanged, with any arguments', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (body, argumentText) => {
         fc.pre(!body.includes('$'))
         const substituted = substituteArguments(body, { argumentText, argumentNames: ['a'] })
-        expect(substituted).toEqual({ text: body, used: false })
+        expect(substituted).toMatchObject({ text: body, used: false })
       }),
     )
   })
 
-  it('takes time in proportion to the body', () => {
+  it('takes time proportional to the body', () => {
     const body = '\\'.repeat(100_000) + '$x'
     const input = { argumentText: 'a', argumentNames: ['name'] }
     expect(substituteArguments(body, input).text).toBe(body)
@@ -143,11 +149,101 @@ describe('arguments that the body has no place for', () => {
   it.each([
     ['Do it.\n', ''],
     ['Do it.\n', ' '],
-  ])('are not mentioned where there are none', (body, argumentText) => {
-    expect(applyArguments(body, { argumentText, argumentNames: [] })).toBe(body)
+  ])('are not mentioned if there are none', (body, argumentText) => {
+    expect(applyArguments(body, { argumentText, argumentNames: [] }).text).toBe(body)
   })
 
   it('are not appended beside a placeholder', () => {
-    expect(applyArguments('$0', { argumentText: 'a b', argumentNames: [] })).toBe('a')
+    expect(applyArguments('$0', { argumentText: 'a b', argumentNames: [] })).toMatchObject({
+      text: 'a',
+      unplaced: ['b'],
+    })
+  })
+
+  it.each([
+    ["awk '{print $1}' log; $10 or $5", 'x', "awk '{print }' log;  or\n\nARGUMENTS: x"],
+    ["awk '{print $1}'", 'a b', "awk '{print b}'\n\nARGUMENTS: a b"],
+    ['$1 $2', 'a', '\n\nARGUMENTS: a'],
+    ['$ARGUMENTS[3]', 'a', '\n\nARGUMENTS: a'],
+  ])('are appended to %j, which has no placeholder for the first of %j', (body, given, text) => {
+    const input = { argumentText: given, argumentNames: [] }
+    expect(applyArguments(body, input)).toMatchObject({ text, unplaced: [], used: false })
+  })
+
+  it('appear in the text or in a diagnostic, whatever the body is', () => {
+    const piece = fc.constantFrom(
+      '$0',
+      '$1',
+      '$2',
+      '$12',
+      '$ARGUMENTS',
+      '$ARGUMENTS[1]',
+      '\\$0',
+      ' x ',
+    )
+    const body = fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join(' '))
+    const words = fc
+      .integer({ min: 1, max: 4 })
+      .map((count) => ['w0', 'w1', 'w2', 'w3'].slice(0, count))
+    fc.assert(
+      fc.property(body, words, (text, given) => {
+        const input = { argumentText: given.join(' '), argumentNames: [] }
+        const applied = applyArguments(text, input)
+        for (const word of given) {
+          expect(applied.text.includes(word) || applied.unplaced.includes(word)).toBe(true)
+        }
+      }),
+    )
+  })
+})
+
+describe('variables of clients', () => {
+  const variables = { skill: '/s/$0', project: '/p', session: undefined, plugin: '{baseDir}' }
+  it.each([
+    ['${CLAUDE_SKILL_DIR}/x {baseDir}/y ${CLAUDE_PROJECT_DIR}', '/s/$0/x /s/$0/y /p', []],
+    ['${CLAUDE_PLUGIN_ROOT} $0', '{baseDir} ${CLAUDE_PROJECT_DIR}', []],
+    ['\\${CLAUDE_SKILL_DIR} \\{baseDir}', '${CLAUDE_SKILL_DIR} {baseDir}', []],
+    ['\\\\${CLAUDE_SKILL_DIR}', '\\\\/s/$0', []],
+    [
+      '${baseDir} $CLAUDE_SKILL_DIR ${HOME} {other}',
+      '${baseDir} $CLAUDE_SKILL_DIR ${HOME} {other}',
+      [],
+    ],
+    [
+      '${CLAUDE_SESSION_ID} ${CLAUDE_EFFORT}',
+      '${CLAUDE_SESSION_ID} ${CLAUDE_EFFORT}',
+      ['${CLAUDE_SESSION_ID}', '${CLAUDE_EFFORT}'],
+    ],
+  ])('are replaced without expanding the inserted text: %j gives %j', (body, text, unknown) => {
+    const input = { argumentText: "'${CLAUDE_PROJECT_DIR}'", argumentNames: [], variables }
+    expect(substituteArguments(body, input)).toMatchObject({ text, unknown })
+  })
+
+  it('are replaced in the patterns of tools, but not by a pattern', () => {
+    const tools = parseAllowedTools(
+      'Read Bash(${CLAUDE_SKILL_DIR}/a.sh *) Bash(${CLAUDE_PROJECT_DIR}/b)',
+    )
+    const inserted = insertVariables(tools, { skill: '/s', project: '/p*' })
+    expect(formatAllowedTools(inserted.tools)).toBe(
+      'Read Bash(/s/a.sh *) Bash(${CLAUDE_PROJECT_DIR}/b)',
+    )
+    expect(inserted.unknown).toEqual(['${CLAUDE_PROJECT_DIR}'])
+  })
+})
+
+describe('positions that are probably not placeholders', () => {
+  it.each<[body: string, names: string[], hint: string | undefined, found: string[]]>([
+    ["`awk '{print $1}'` costs $10 or $5, not $5.00 or $100", [], undefined, ['$1', '$5', '$10']],
+    ['$0 of $1', ['a', 'b'], undefined, []],
+    ['$0 of $1, $2', ['a', 'b'], undefined, ['$2']],
+    ['$0 of $1, $2', [], '[a] [b]', ['$2']],
+    ['$0 of $1', [], '<a> [--b c]', []],
+    ['$ARGUMENTS: $0 of $1; $5', [], undefined, ['$5']],
+    ['$ARGUMENTS; $1', [], undefined, ['$1']],
+    ['\\$1 \\\\$1', [], undefined, ['$1']],
+    ['$ARGUMENTS[4]', [], undefined, []],
+  ])('are found in %j with the names %j and the hint %j: %j', (body, names, hint, found) => {
+    const positions = doubtfulPositions(body, { names, hint })
+    expect(positions.map(({ placeholder }) => placeholder)).toEqual(found)
   })
 })

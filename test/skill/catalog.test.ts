@@ -1,3 +1,4 @@
+import { UsageError } from '../../src/core/errors.ts'
 import { estimateTokens } from '../../src/core/text.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -9,14 +10,14 @@ const skills = [
 ]
 
 describe('the catalogue as XML', () => {
-  it('takes skills as a search returns them', () => {
+  it('accepts skills from a search', () => {
     const found = skills.map(({ location, ...skill }) => ({ ...skill, path: location }))
     expect(renderCatalog(found, { format: 'xml' })).toEqual(
       renderCatalog(skills, { format: 'xml' }),
     )
   })
 
-  it('is the one of the reference library', () => {
+  it('equals the catalogue of the reference library', () => {
     expect(renderCatalog(skills, { format: 'xml' }).text).toBe(
       `<available_skills>
 <skill>
@@ -45,7 +46,7 @@ It&#x27;s for tables.
     )
   })
 
-  it('is two lines without skills', () => {
+  it('has two lines without skills', () => {
     const { text } = renderCatalog([], { format: 'xml' })
     expect(text).toBe('<available_skills>\n</available_skills>')
   })
@@ -58,12 +59,12 @@ It&#x27;s for tables.
 })
 
 describe('the catalogue in other formats', () => {
-  it('is one line a skill in Markdown', () => {
+  it('has one line for each skill in Markdown', () => {
     const text = '- **pdf**: Reads <PDF> & "text". (/s/pdf/SKILL.md)\n'
     expect(renderCatalog(skills, { format: 'markdown' }).text.startsWith(text)).toBe(true)
   })
 
-  it('is a document in JSON', () => {
+  it('is one document in JSON', () => {
     const { text } = renderCatalog(skills, { format: 'json' })
     expect(JSON.parse(text)).toEqual({ skills, omitted: [] })
   })
@@ -76,7 +77,7 @@ describe('a token budget', () => {
     location: `/skills/skill-${index}/SKILL.md`,
   }))
 
-  it('shortens descriptions before it leaves anything out', () => {
+  it('shortens descriptions before it leaves out skills', () => {
     const whole = estimateTokens(renderCatalog(many, { format: 'xml' }).text)
     const cut = renderCatalog(many, { format: 'xml', tokenBudget: whole - 200 })
     expect(cut.omitted).toEqual([])
@@ -84,7 +85,7 @@ describe('a token budget', () => {
     expect(cut.text).toContain('Word…')
   })
 
-  it('complaint 7: then leaves skills out from the end, and says so', () => {
+  it('leaves out skills from the end if the budget is used up, and reports them', () => {
     const cut = renderCatalog(many, { format: 'markdown', tokenBudget: 300 })
     expect(cut.omitted.length).toBeGreaterThan(0)
     expect(cut.omitted).toEqual(many.slice(-cut.omitted.length).map(({ name }) => name))
@@ -97,7 +98,7 @@ describe('a token budget', () => {
     expect(JSON.parse(cut.text).omitted).toEqual(cut.omitted)
   })
 
-  it('holds for every budget that the note alone fits in', () => {
+  it('is kept if at least the note fits', () => {
     const budget = fc.integer({ min: 60, max: 2000 })
     const format = fc.constantFrom('xml' as const, 'markdown' as const)
     fc.assert(
@@ -110,7 +111,7 @@ describe('a token budget', () => {
     )
   })
 
-  it('is refused when it is negative', () => {
-    expect(() => renderCatalog(many, { format: 'xml', tokenBudget: -1 })).toThrow(RangeError)
+  it('is refused if it is negative', () => {
+    expect(() => renderCatalog(many, { format: 'xml', tokenBudget: -1 })).toThrow(UsageError)
   })
 })

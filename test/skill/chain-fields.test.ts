@@ -5,7 +5,7 @@ const chainOf = (source: string) => fieldsOf(source).fields.chain
 const chain = 'metadata:\n  chain: "test-unit test-e2e"'
 
 describe('a chain', () => {
-  it('has the defaults of the proposal', () => {
+  it('has the documented defaults', () => {
     const source = 'metadata:\n  chain:\n    - test-unit\n    - e2e/smoke # quick'
     expect(chainOf(source)).toEqual({
       steps: [
@@ -34,7 +34,7 @@ describe('a chain', () => {
   })
 
   it.each(['"a b"', 'a, b', '[a, b]', '"a,b"', '\n  - a\n  - b', '>\n    a\n    b'])(
-    'is the same as %j',
+    'can also be written as %j',
     (form) => {
       expect(chainOf(`metadata:\n  chain: ${form}`)?.steps.map(({ name }) => name)).toEqual([
         'a',
@@ -59,7 +59,7 @@ describe('a chain', () => {
     ['retry_count: 3', { retryCount: 3 }],
     ['retry_until: "stable"', { retryUntil: 'stable' }],
     ['race_mode: true', { raceMode: true }],
-  ])('takes %j', (line, policy) => {
+  ])('accepts %j', (line, policy) => {
     expect(chainOf(`${chain}\n  ${line}`)?.policy).toMatchObject(policy)
     expect(codesOf(`${chain}\n  ${line}`)).toEqual([])
   })
@@ -86,12 +86,12 @@ describe('a chain', () => {
     expect(codesOf(`${chain}\n  ${line}`)).toEqual([code])
   })
 
-  it('suggests the policy that was meant', () => {
+  it('suggests the nearest policy', () => {
     const { diagnostics } = fieldsOf(`${chain}\n  continue_on_eror: false`)
     expect(diagnostics[0]?.hint).toBe('Did you mean continue_on_error?')
   })
 
-  it('leaves metadata of its author alone', () => {
+  it("leaves the author's metadata unchanged", () => {
     expect(codesOf(`${chain}\n  author: vant\n  version: "1.0"\n  tags: a`)).toEqual([])
   })
 
@@ -112,21 +112,21 @@ describe('a chain', () => {
     ['""', 'chain-empty:3'],
     ['[]', 'chain-empty:3'],
     ['', 'chain-empty:3'],
-  ])('%s is reported as %s', (form, code) => {
+  ])('reports %s as %s', (form, code) => {
     expect(codesOf(`metadata:\n  chain: ${form}`)).toEqual([code])
   })
 
-  it('keeps a step that may not be named, so that nobody runs the rest without it', () => {
+  it('keeps a step with a forbidden name, so that the rest does not run without it', () => {
     expect(chainOf('metadata:\n  chain: a ../b c')?.steps).toHaveLength(3)
   })
 
-  it('is none as a map', () => {
+  it('is refused as a map', () => {
     const source = 'metadata:\n  chain:\n    a: b'
     expect(chainOf(source)).toBeUndefined()
     expect(codesOf(source)).toEqual(['field-type:4'])
   })
 
-  it('has its policy only beside it', () => {
+  it('has its policy only beside the steps', () => {
     expect(codesOf('metadata:\n  timeout: "quick"\n  gates: x')).toEqual([])
   })
 })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { fieldTable } from '../../src/skill/field-table.ts'
 import type { SkillFields } from '../../src/skill/model.ts'
+import { parseSkill } from '../../src/skill/parse.ts'
 import { codesOf, fieldsOf } from './_fields-of.ts'
 
 function read(source: string, name: keyof SkillFields): unknown {
@@ -32,7 +33,7 @@ describe('a frontmatter without extensions', () => {
     })
   })
 
-  it('has metadata without a prototype, with the text of every scalar', () => {
+  it('keeps metadata without a prototype, with the text of every scalar', () => {
     const { metadata } = fieldsOf(
       'metadata:\n  version: 1.10\n  flag: true\n  toString: "x"',
     ).fields
@@ -83,7 +84,7 @@ describe('one field', () => {
     ['metadata:\n  user-invocable: "false"', 'userInvocable', false],
     ['metadata:\n  arguments: "a b"', 'arguments', ['a', 'b']],
     ['metadata: ', 'model', undefined],
-  ])('US-001 AC2, US-001 AC3: %j gives %s', (source, name, value) => {
+  ])('reads the line %j into the field %s', (source, name, value) => {
     expect(read(source, name)).toEqual(value)
     expect(codesOf(source)).toEqual([])
   })
@@ -113,15 +114,15 @@ describe('one field', () => {
     ['run: C:/x.sh', 'path-outside:2'],
     ['chain: a b', 'field-placement:2'],
     ['model: a\nmetadata:\n  model: b', 'field-twice:2'],
-  ])('%j is reported as %s', (source, code) => {
+  ])('reports %j as %s', (source, code) => {
     expect(codesOf(source)).toEqual([code])
   })
 
-  it('at the top level wins over the same below metadata', () => {
+  it('takes precedence over the same field below metadata', () => {
     expect(read('metadata:\n  model: b\nmodel: a', 'model')).toBe('a')
   })
 
-  it('keeps an argument hint in brackets as its author meant it', () => {
+  it('keeps an argument hint in brackets as text', () => {
     expect(read('argument-hint: [file, mode]', 'argumentHint')).toBe('[file, mode]')
   })
 })
@@ -144,7 +145,7 @@ describe('triggers', () => {
       'metadata:\n  triggers: "^/saw program => references/program.md\\na => b => references/b.md"',
       [3, 3],
     ],
-  ])('in the form %j', (source, lines) => {
+  ])('are read from the form %j', (source, lines) => {
     expect(read(source, 'triggers')).toEqual(two.map((it, at) => ({ ...it, line: lines[at] })))
     expect(codesOf(source)).toEqual([])
   })
@@ -164,18 +165,18 @@ describe('triggers', () => {
     ['triggers:\n  - match: a\n    inject: ../a.md', ['path-outside:3']],
     ['triggers:\n  - mach: a\n    match: a\n    inject: a.md', ['trigger-unknown-key:3']],
     ['triggers: |\n  a => b.md\n  c', ['trigger-form:4']],
-  ])('%j are reported as %j', (source, codes) => {
+  ])('are reported: %j as %j', (source, codes) => {
     expect(codesOf(source)).toEqual(codes)
   })
 
-  it('that can be used stay beside one that cannot', () => {
+  it('stay usable beside an unusable one', () => {
     const source = 'triggers:\n  - match: a\n  - match: b\n    inject: b.md'
     expect(read(source, 'triggers')).toEqual([{ match: 'b', inject: 'b.md', line: 4 }])
   })
 })
 
 describe('the table of fields', () => {
-  it('has every name once in a place, with a source and a constraint', () => {
+  it('lists every name once per place, with a source and a constraint', () => {
     const places = fieldTable.flatMap(({ name, placement }) =>
       placement === 'either' ? [`top ${name}`, `metadata ${name}`] : [`${placement} ${name}`],
     )
@@ -186,4 +187,14 @@ describe('the table of fields', () => {
       expect(owner !== 'client' || clients.length > 0).toBe(true)
     }
   })
+})
+
+it('warns of a number in hooks that loses digits', () => {
+  const hooks = 'hooks:\n  Stop:\n    - matcher: 1.10\n      timeout: 5\n      code: 010'
+  const text = `---\nname: a\ndescription: b\n${hooks}\n---\n`
+  const { diagnostics } = parseSkill(text, { path: 'a/SKILL.md' })
+  expect(diagnostics.map(({ code, line }) => `${code}:${line}`)).toEqual([
+    'text-unquoted:6',
+    'text-unquoted:8',
+  ])
 })

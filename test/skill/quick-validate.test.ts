@@ -1,176 +1,111 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import {
-  existsSync,
+  copyFileSync,
   globSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import fc from 'fast-check'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { serializeSkill } from '../../src/skill/serialize.ts'
+import { listSkillFiles } from '../../src/library/skill-files.ts'
 import { validateReference } from '../../src/skill/reference/validate-reference.ts'
 import { validateSkill } from '../../src/skill/validate.ts'
-import { anyFields } from './_generated.ts'
+import { corpusFolder } from './_corpus.ts'
 
-const script = new URL('../../skills/creating-skills/scripts/quick_validate.mjs', import.meta.url)
-const corpus = process.env['SKILLRAIL_CORPUS'] ?? '../shared/corpus'
-const fixtures = new URL('../fixtures', import.meta.url).pathname
+const shipped = fileURLToPath(new URL('../../skills/creating-skills', import.meta.url))
+const fixtures = fileURLToPath(new URL('../fixtures', import.meta.url))
 
-interface QuickValidate {
-  validateBytes(bytes: Uint8Array, directoryName: string): string[]
-}
-
-let quick: QuickValidate
 let root: string
+/** A copy of the file, in a folder where nothing else is. */
+let script: string
 
-beforeAll(async () => {
-  quick = await import(pathToFileURL(script.pathname).href)
+beforeAll(() => {
   root = mkdtempSync(join(tmpdir(), 'skillrail-quick-'))
+  mkdirSync(join(root, 'tools'))
+  script = join(root, 'tools', 'quick_validate.mjs')
+  copyFileSync(join(shipped, 'scripts', 'quick_validate.mjs'), script)
 })
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
-/** What both say about one file, as one value to compare. */
-function verdicts(bytes: Uint8Array, directoryName: string): { own: unknown; quick: unknown } {
-  const { valid, diagnostics } = validateSkill(bytes, { path: 'SKILL.md', directoryName })
-  const problems = quick.validateBytes(bytes, directoryName)
-  const errors = diagnostics.filter(({ severity }) => severity === 'error')
-  return {
-    own: valid,
-    quick:
-      (problems.length === 0) === valid
-        ? valid
-        : { problems, errors: errors.map(({ code }) => code) },
-  }
-}
-
-function skillFiles(directory: string): string[] {
-  return globSync(['**/[Ss][Kk][Ii][Ll][Ll].md', '**/.*/**/SKILL.md'], {
-    cwd: directory,
-    withFileTypes: true,
-  })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-}
-
-function run(...paths: string[]): string {
-  return execFileSync(process.execPath, [script.pathname, ...paths], {
+function run(...paths: string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...paths], {
     cwd: root,
     encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+    env: {},
+  })
+  return { status, stdout, stderr }
+}
+
+function skillDirectories(folder: string): string[] {
+  return globSync('**/SKILL.md', { cwd: folder, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => entry.parentPath)
+}
+
+/** The directories that the specification profile calls valid. */
+function validOf(directories: readonly string[]): string[] {
+  return directories.filter((directory) => {
+    const path = join(directory, 'SKILL.md')
+    return validateSkill(readFileSync(path), { path, directoryName: basename(directory) }).valid
   })
 }
 
 describe('the validator that the skill creating-skills carries', () => {
-  const hasCorpus = existsSync(corpus)
-  it.skipIf(!hasCorpus)(
-    'judges every skill of the corpus as the spec profile does (needs the corpus)',
-    () => {
-      const files = skillFiles(corpus)
-      expect(files.length).toBeGreaterThan(600)
-      for (const file of files) {
-        const { own, quick: other } = verdicts(readFileSync(file), basename(dirname(file)))
-        expect({ file, verdict: other }).toEqual({ file, verdict: own })
-      }
-    },
+  const judgesAlike = (folder: string): void => {
+    const directories = skillDirectories(folder)
+    const verdicts = run(...directories).stdout.split('\n')
+    const valid = directories.filter((directory) => verdicts.includes(`${directory}: valid`))
+    expect(directories.length).toBeGreaterThan(20)
+    expect(valid).toEqual(validOf(directories))
+  }
+
+  it('judges every fixture as the spec profile does', () => judgesAlike(fixtures))
+
+  it.skipIf(corpusFolder === undefined)(
+    'judges published skills as the spec profile does (skipped without SKILLRAIL_CORPUS)',
+    () => judgesAlike(corpusFolder ?? ''),
   )
 
-  it.skipIf(!existsSync(fixtures))(
-    'judges every fixture as the spec profile does (needs the fixtures)',
-    () => {
-      for (const file of skillFiles(fixtures)) {
-        const { own, quick: other } = verdicts(readFileSync(file), basename(dirname(file)))
-        expect({ file, verdict: other }).toEqual({ file, verdict: own })
-      }
-    },
-  )
-
-  it.each([
-    '---\nname: a\ndescription: b\n---\n',
-    '\ufeff---\r\nname: a\r\ndescription: b\r\n---\r\n',
-    '--- \nname: a\ndescription: "b: c" # d\n---\t\nBody --- \n',
-    'name: a',
-    '---\nname: a\ndescription: b\n',
-    '---\n---\n',
-    '---\n# only a comment\n---\n',
-    '---\n- a\n---\n',
-    '---\njust text\n---\n',
-    '---\nname: a\ndescription: b: c\n---\n',
-    '---\nname: a\nname: a\ndescription: b\n---\n',
-    '---\nname: a\ndescription: &x b\n---\n',
-    '---\nname: a\ndescription: *x\n---\n',
-    '---\nname: a\ndescription: !!str b\n---\n',
-    '---\nname: a\ndescription: @b\n---\n',
-    '---\nname: a\ndescription: "b\n---\n',
-    '---\nname: a\n\tdescription: b\n---\n',
-    '---\nname: a\ndescription: |\n  Use: it\n\n  # no comment\nlicense: x\n---\n',
-    '---\nname: a\ndescription: >-\n  folded\n  text\n---\n',
-    '---\nname: a\ndescription: two\n  lines\n---\n',
-    '---\nname: a\ndescription: two\n  lines: here\n---\n',
-    '---\nname: a\n description: b\n---\n',
-    '---\n  name: a\n  description: b\n---\n',
-    '---\n{name: a, description: b}\n---\n',
-    '---\nname: a\ndescription: b\nmetadata: {x: y}\n---\n',
-    '---\nname: a\ndescription: b\nmetadata:\n  x: [y]\n---\n',
-    '---\nname: a\ndescription: b\nmetadata:\n  __proto__: y\n---\n',
-    '---\nname: a\ndescription: b\nallowed-tools: [A, "B(c, d)"]\n---\n',
-    '---\nname: a\ndescription: b\nallowed-tools: [A, B\n---\n',
-    '---\nname: a\ndescription: b\nallowed-tools: A(b\n---\n',
-    '---\nname: a\ndescription: b\ntriggers:\n- match: x\n  inject: y.md\n---\n',
-    '---\nname: a\ndescription: b\ntriggers:\n- match: x\n---\n',
-    '---\nname: a\ndescription: b\nmetadata:\n  chain: x y\n  timeout: "-1"\n---\n',
-    '---\nname: a\ndescription: b\nmetadata:\n  chain: ../x\n---\n',
-    '---\nname: a\ndescription: b\nmetadata:\n  chain:\n    - x\n  gates: y\n---\n',
-    '---\nname: a\ndescription: b\nhooks: "{}"\narguments: a b\n---\n',
-    `---\nname: a\ndescription: b\nmetadata:\n${'  '.repeat(1)}x: ${'['.repeat(40)}${']'.repeat(40)}\n---\n`,
-    `---\nname: a\ndescription: ${'x'.repeat(1025)}\n---\n`,
-    '---\nname: a\ndescription: b\0\n---\n',
-  ])('judges %j alike', (text) => {
-    const { own, quick: other } = verdicts(Buffer.from(text), 'a')
-    expect(other).toBe(own)
+  it('runs from a copy of its one file, and through a link', () => {
+    mkdirSync(join(root, 'good'))
+    writeFileSync(join(root, 'good', 'SKILL.md'), '---\nname: good\ndescription: b\n---\n')
+    expect(run('good')).toEqual({ status: 0, stdout: 'good: valid\n', stderr: '' })
+    symlinkSync(script, join(root, 'linked.mjs'))
+    const output = execFileSync(process.execPath, [join(root, 'linked.mjs'), join(root, 'good')])
+    expect(output.toString()).toBe(`${join(root, 'good')}: valid\n`)
   })
 
-  it('judges bytes that are not UTF-8 alike', () => {
-    const { own, quick: other } = verdicts(Buffer.from([0x2d, 0x2d, 0x2d, 0x0a, 0xff]), 'a')
-    expect(other).toBe(own)
+  it('prints errors and warnings with their lines, and ends with 1 for an invalid skill', () => {
+    mkdirSync(join(root, 'bad'))
+    writeFileSync(join(root, 'bad', 'SKILL.md'), '---\nname: Bad\ndescription: to #b\n---\n')
+    const { status, stdout } = run('bad')
+    expect(status).toBe(1)
+    expect(stdout).toContain('error in line 2')
+    expect(stdout).toContain('warning in line 3')
+    expect(stdout).not.toContain('valid\n')
   })
 
-  it('judges whatever Skillrail writes alike', () => {
-    fc.assert(
-      fc.property(anyFields, (fields) => {
-        const text = serializeSkill({ fields, body: '' })
-        const { own, quick: other } = verdicts(Buffer.from(text), fields.name ?? '')
-        expect(other).toBe(own)
-      }),
-      { numRuns: 300 },
-    )
+  it('ends with 2 without a directory, and for one that does not exist', () => {
+    expect(run().status).toBe(2)
+    expect(run('nowhere').status).toBe(2)
   })
 
-  it('prints a verdict for each directory and ends with 1 where one is invalid', () => {
-    for (const [name, text] of [
-      ['good', '---\nname: good\ndescription: b\n---\n'],
-      ['bad', '---\nname: Bad\ndescription: b\n---\n'],
-    ] as const) {
-      mkdirSync(join(root, name))
-      writeFileSync(join(root, name, 'SKILL.md'), text)
-    }
-    expect(run('good')).toBe('good: valid\n')
-    expect(() => run('good', 'bad')).toThrow(expect.objectContaining({ status: 1 }))
-    expect(() => run()).toThrow(expect.objectContaining({ status: 2 }))
+  it('ends with 1 for a directory without a skill', () => {
+    mkdirSync(join(root, 'empty'))
+    expect(run('empty').status).toBe(1)
   })
 
-  it('finds its own skill valid, without advice', () => {
-    const directory = new URL('../../skills/creating-skills/', import.meta.url)
-    const text = readFileSync(new URL('SKILL.md', directory), 'utf8')
-    const files = ['references/fields.md', 'scripts/quick_validate.mjs'].map((path) => {
-      expect(existsSync(new URL(path, directory))).toBe(true)
-      return { path, executable: true, size: 1 }
-    })
-    const options = { path: 'SKILL.md', directoryName: 'creating-skills', files }
+  it('belongs to a valid skill without advice', () => {
+    const path = join(shipped, 'SKILL.md')
+    const options = { path, directoryName: 'creating-skills', files: listSkillFiles(dirname(path)) }
+    const text = readFileSync(path, 'utf8')
     expect(validateSkill(text, options).diagnostics).toEqual([])
     expect(validateReference(text, options).diagnostics).toEqual([])
   })

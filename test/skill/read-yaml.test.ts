@@ -73,7 +73,7 @@ describe('the tree of a YAML document', () => {
     expect(valuesOf(source)).toEqual({ a: true, b: null, c: 1000, ...rest })
   })
 
-  it('has texts as YAML folds, unquotes and ends them', () => {
+  it('contains texts as YAML folds, unquotes and ends them', () => {
     const source =
       "a: |\n  one\n    two\n\n  three\n\nb: >-\n\n  x\n  y\n\n  z\nc: |+\n  k\n\n\nd: one\n  two\n\n  three # no\ne: 'it''s\n  x'\nf: \"a\\n\\\n  b\"\n"
     expect(valuesOf(source)).toEqual({
@@ -86,11 +86,11 @@ describe('the tree of a YAML document', () => {
     })
   })
 
-  it('is undefined where there is only a comment', () => {
+  it('is undefined for a document with only a comment', () => {
     expect(readYaml('# nothing\n', options)).toEqual({ root: undefined, diagnostics: [] })
   })
 
-  it('is the one that the package yaml reads from ordinary frontmatter', () => {
+  it('equals the values of the package yaml for ordinary frontmatter', () => {
     fc.assert(
       fc.property(fc.integer(), (seed) => {
         const split = splitFrontmatter(ordinaryText(randomFrom(seed)))
@@ -105,7 +105,7 @@ describe('the tree of a YAML document', () => {
   })
 
   it.skipIf(corpusFolder === undefined)(
-    'is the one that the package yaml reads from published skills (skipped without SKILLRAIL_CORPUS)',
+    'equals the values of the package yaml for published skills (skipped without SKILLRAIL_CORPUS)',
     () => {
       const folder = corpusFolder ?? ''
       for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
@@ -119,7 +119,7 @@ describe('the tree of a YAML document', () => {
   )
 })
 
-describe('what YAML may not contain', () => {
+describe('a limit of YAML', () => {
   it.each([
     ['an anchor', 'a: &b c\n', 'yaml-anchor', 2, 4],
     ['an alias', 'a: b\nc: *d\n', 'yaml-anchor', 3, 4],
@@ -138,7 +138,7 @@ describe('what YAML may not contain', () => {
     ['a tab as indentation', 'a:\n\tb: c\n', 'yaml-syntax', 3, 1],
     ['an unclosed quote', 'a: "b\n', 'yaml-syntax', 3, 1],
     ['an unclosed list', 'a: [b\n', 'yaml-syntax', 3, 1],
-  ])('%s is an error with its place', (_, source, code, line, column) => {
+  ])('reports %s as an error with its place', (_, source, code, line, column) => {
     const { root, diagnostics } = readYaml(source, options)
     expect(root).toBeUndefined()
     expect(diagnostics[0]).toMatchObject({
@@ -150,7 +150,7 @@ describe('what YAML may not contain', () => {
     })
   })
 
-  it('bounds nesting, in blocks and in flows', () => {
+  it('limits nesting, in blocks and in flows', () => {
     const flow = `a: ${'['.repeat(20_000)}${']'.repeat(20_000)}\n`
     const block = Array.from({ length: 200 }, (_, depth) => `${' '.repeat(depth)}k:\n`).join('')
     for (const source of [flow, block]) {
@@ -158,18 +158,18 @@ describe('what YAML may not contain', () => {
     }
   })
 
-  it('reads hostile text in time that grows with its length', () => {
+  it('reads hostile text in linear time', () => {
     const hashes = `? a\n${'#'.repeat(60_000)}\n`
     const commas = `? a\n# ${', '.repeat(30_000)}\n`
     for (const source of [hashes, commas]) expect(valuesOf(source)).toEqual({ a: null })
   })
 
-  it('bounds the number of keys', () => {
+  it('limits the number of keys', () => {
     const source = Array.from({ length: 5000 }, (_, index) => `key${index}: v\n`).join('')
     expect(readYaml(source, options).diagnostics[0]).toMatchObject({ code: 'yaml-too-many-keys' })
   })
 
-  it('gives a tree or an error on any text, and no tree with an error', () => {
+  it('returns either a tree or an error for any text', () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.string({ unit: 'binary' }), fc.integer().map(randomText)),

@@ -7,7 +7,7 @@ import { validateReference } from '../../src/skill/reference/validate-reference.
 import { anyFields } from './_generated.ts'
 
 describe('writing a skill', () => {
-  it('gives the fields of the specification first, and the body after a blank line', () => {
+  it('writes the fields of the specification first, and the body after a blank line', () => {
     const text = serializeSkill({
       fields: {
         name: 'a',
@@ -45,7 +45,7 @@ Do it.
     )
   })
 
-  it('is undone by reading, whatever the fields and the body are', () => {
+  it('is reversed by reading, for any fields and body', () => {
     fc.assert(
       fc.property(anyFields, fc.string(), (fields, written) => {
         const body = written.replaceAll('\0', '').trim()
@@ -60,7 +60,7 @@ Do it.
     )
   })
 
-  it('is valid under the reference profile too, triggers apart', () => {
+  it('is valid under the reference profile too, except for triggers', () => {
     fc.assert(
       fc.property(anyFields, (fields) => {
         const { name, description, license, metadata, chain } = fields

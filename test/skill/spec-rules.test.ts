@@ -19,7 +19,7 @@ const more = (lines: string): string => `name: a\ndescription: ${description}\n$
 const filled = (length: number): string => `Use when: ${'x'.repeat(length)}`.slice(0, length)
 
 describe('the spec profile', () => {
-  it('has nothing to say about the examples of the specification', () => {
+  it('reports nothing about the examples of the specification', () => {
     const examples = [
       'license: Apache-2.0\ncompatibility: Requires git, docker, and network access\nallowed-tools: Bash(git:*) Bash(jq:*) Read\nmetadata:\n  author: example-org\n  version: "1.0"',
       'license: Proprietary. LICENSE.txt has complete terms',
@@ -50,16 +50,16 @@ describe('the spec profile', () => {
     ['~', ['name-missing:2']],
     ['', ['name-missing:2']],
     ['[a]', ['field-type:2']],
-  ])('US-001 AC4: about the name %j says %j', (name, expected) => {
+  ])('reports for the name %j exactly %j', (name, expected) => {
     expect(codes(check(named(name)))).toEqual(expected)
   })
 
-  it('wants the name of the directory, after normalisation', () => {
+  it("requires the directory's name, after normalisation", () => {
     expect(codes(check(named('a'), 'b'))).toEqual(['name-directory-mismatch:2'])
     expect(codes(check(named('café'), 'cafe\u0301'))).toEqual(['name-unicode:2'])
   })
 
-  it('US-001 AC1, 6.2 validation 2: wants a name and a description', () => {
+  it('requires a name and a description', () => {
     expect(codes(check(`description: ${description}`))).toEqual(['name-missing:2'])
     expect(codes(check('name: a'))).toEqual(['description-missing:2'])
     expect(codes(check('name: a\ndescription: "  "'))).toEqual(['description-missing:3'])
@@ -102,7 +102,7 @@ describe('the spec profile', () => {
     ['paths: "*.ts"', ['client-field:4']],
     ['model: opus\nuser-invocable: false', []],
     ['triggers:\n  - match: a\n    inject: a.md', []],
-  ])('US-006 AC1, 5.1 error 3: about %j says %j', (lines, expected) => {
+  ])('reports for the frontmatter %j exactly %j', (lines, expected) => {
     expect(codes(check(more(lines)))).toEqual(expected)
   })
 
@@ -111,11 +111,11 @@ describe('the spec profile', () => {
     ['discription: x', 'Did you mean description?'],
     ['zebra: x', 'Move it below `metadata:`.'],
     ['retry_count: 3', 'Indent it, with its chain, below `metadata:`.'],
-  ])('hints what to do about %j', (lines, hint) => {
+  ])('has a hint for %j', (lines, hint) => {
     expect(check(more(lines))[0]?.hint).toBe(hint)
   })
 
-  it('names the clients of a foreign field', () => {
+  it('names the clients that use a foreign field', () => {
     const [found] = check(more('paths: "*.ts"'))
     expect(found).toMatchObject({ severity: 'info' })
     expect(found?.message).toContain('Claude Code and Cursor')
@@ -123,7 +123,7 @@ describe('the spec profile', () => {
 })
 
 describe('the table of rules', () => {
-  it('has every code once, in kebab case, with a sentence and a source', () => {
+  it('lists every code once, in kebab case, with a sentence and a source', () => {
     const found = validationRules.map(({ code }) => code)
     expect(new Set(found).size).toBe(found.length)
     for (const { code, sentence, source } of validationRules) {

@@ -16,7 +16,7 @@ function read(triggers: string) {
   return parseSkill(`---\nname: s\ndescription: D.\n${triggers}---\n`, { path: 'SKILL.md' })
 }
 
-it('reads the four kinds as a list, as lines, and as it writes them', () => {
+it('reads the four kinds as a list, as lines, and in its own written form', () => {
   const list = `triggers:
   - match: ^/x
     inject: a.md
@@ -53,6 +53,8 @@ it.each([
   ['  - match: ^/x\n    paths: [a]\n    inject: a.md\n', 'trigger-form'],
   ['  - paths: []\n    inject: a.md\n', 'trigger-form'],
   ['  - path: a\n    inject: a.md\n', 'trigger-unknown-key'],
+  ['  - match: a\n    inject: a.md\n    require: true\n', 'trigger-unknown-key'],
+  ['  - command: a\n    inject: a.md\n    on: read\n', 'trigger-unknown-key'],
   ['  - paths: a\n    on: write\n    inject: a.md\n', 'field-value'],
 ])('refuses %j', (entry, code) => {
   expect(read(`triggers:\n${entry}`).diagnostics.map((one) => one.code)).toContain(code)
@@ -65,7 +67,7 @@ it.each([
   ['src/*.ts', 'src/a/b.ts', false],
   ['*.css', 'a/b.css', true],
   ['**', 'any/thing', true],
-  ['docs/', 'docs/a', false],
+  ['docs/', 'docs/a', true],
   ['a/{b,c}/?.[mt]d', 'a/c/x.md', true],
   ['a/[!b]', 'a/b', false],
   ['a.b+c(d)/x', 'a.b+c(d)/x', true],
@@ -74,7 +76,7 @@ it.each([
   expect(reading.ok && reading.pattern.test(path)).toBe(expectedMatch)
 })
 
-it('recommends single quotes where double quotes make another text of a pattern', () => {
+it('recommends single quotes if double quotes change a pattern', () => {
   const { diagnostics } = read('triggers:\n  - match: "^/x \\w+"\n    inject: a.md\n')
   expect(diagnostics).toMatchObject([
     { code: 'yaml-syntax', hint: expect.stringContaining('single') },

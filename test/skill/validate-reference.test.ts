@@ -15,16 +15,22 @@ async function codesOf(content: string | Uint8Array, directoryName?: string): Pr
 }
 
 describe('the profile `reference`', () => {
-  it.each(frontmatterCases)('6.4 row 1: agrees on %s', async (_, frontmatter, codes) => {
-    const text = `---\n${frontmatter}---\n`
-    expect(await codesOf(text)).toBe(codes)
-    expect(await codesOf(Buffer.from(text))).toBe(codes)
-  })
+  it.each(frontmatterCases)(
+    'agrees with the reference validator on %s',
+    async (_, frontmatter, codes) => {
+      const text = `---\n${frontmatter}---\n`
+      expect(await codesOf(text)).toBe(codes)
+      expect(await codesOf(Buffer.from(text))).toBe(codes)
+    },
+  )
 
-  it.each(fileCases)('6.4 row 1: agrees on a file with %s', async (_, text, codes) => {
-    expect(await codesOf(text)).toBe(codes)
-    expect(await codesOf(Buffer.from(text))).toBe(codes)
-  })
+  it.each(fileCases)(
+    'agrees with the reference validator on a file with %s',
+    async (_, text, codes) => {
+      expect(await codesOf(text)).toBe(codes)
+      expect(await codesOf(Buffer.from(text))).toBe(codes)
+    },
+  )
 
   it.each([
     ['the same name', 'a', 'a', ''],
@@ -36,12 +42,12 @@ describe('the profile `reference`', () => {
     expect(await codesOf(`---\nname: ${name}\ndescription: b\n---\n`, directoryName)).toBe(codes)
   })
 
-  it('calls a file that is not UTF-8 invalid, wherever the byte stands', async () => {
+  it('calls a file that is not UTF-8 invalid, wherever the byte is', async () => {
     const text = Buffer.from('---\nname: a\ndescription: b\n---\nbody')
     expect(await codesOf(Buffer.concat([text, Buffer.of(0xe9)]))).toBe('reference-crash')
   })
 
-  it('points to line and column of the file', async () => {
+  it('reports the line and column in the file', async () => {
     const texts = ['---\nname: a\nlicense: [x]\n---\n', '--- &a b: c\n---\n']
     const [flow, inLine] = await Promise.all(
       texts.map((text) => validateReference(text, { path: 'p', directoryName: undefined })),
@@ -78,7 +84,7 @@ describe('the profile `reference`', () => {
 
 describe('published skills', () => {
   it.skipIf(corpusFolder === undefined)(
-    '6.4 row 1: get the verdict and the messages of the reference validator (skipped without SKILLRAIL_CORPUS)',
+    'have the verdict and messages of the reference validator (skipped without SKILLRAIL_CORPUS)',
     async () => {
       const folder = corpusFolder ?? ''
       const lines = readFileSync(path.join(folder, 'reference-verdicts.jsonl'), 'utf8')

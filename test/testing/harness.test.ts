@@ -21,7 +21,7 @@ const greet = {
   allowedTools: [{ tool: 'Read' }, { tool: 'Bash', pattern: 'date:*' }],
 }
 
-test('US-007 AC1, US-007 AC3, US-007 AC6, US-007 AC8: loads a directory, validates it and shows the content after substitution', async ({
+test('loads a directory, validates it and shows the content after substitution', async ({
   loadSkill,
 }) => {
   const harness = await loadSkill({ ...greet, files: { 'references/tone.md': 'Be kind.' } })
@@ -38,7 +38,7 @@ test('US-007 AC1, US-007 AC3, US-007 AC6, US-007 AC8: loads a directory, validat
   expect(invocation).not.toPreApproveTool('Bash')
 })
 
-test('US-007 AC2: loads a definition', async () => {
+test('loads a skill from a definition in code', async () => {
   const harness = await SkillTestHarness.load(greet)
   expect(harness).toBeValidSkill()
   expect(await harness.invoke('Ada dry')).toInjectContent('Say hello to Ada, in dry words.')
@@ -53,7 +53,7 @@ test('gives an untrusted skill no approvals, no hooks and no fork', async ({ loa
   expect(untrusted.effects).toMatchObject({ fork: undefined, hooks: undefined })
 })
 
-test('US-007 AC4: reports who may not invoke a skill as a result', async ({ loadSkill }) => {
+test('returns a result when an invocation is not allowed', async ({ loadSkill }) => {
   const harness = await loadSkill({ ...greet, disableModelInvocation: true })
   const refused = await harness.invoke('Ada', { source: 'model' })
   expect(refused).toBeRefused()
@@ -63,7 +63,7 @@ test('US-007 AC4: reports who may not invoke a skill as a result', async ({ load
   expect(await harness.invoke('Ada', { source: 'code' })).not.toBeRefused()
 })
 
-test('US-007 AC5: offers the tools of a skill only while it is active', async ({ loadSkill }) => {
+test('offers the tools of a skill only while it is active', async ({ loadSkill }) => {
   const harness = await loadSkill(greet)
   harness.manager.registerTool('greet', { name: 'wave', execute: () => 'waved' })
   const invocation = await harness.invoke('Ada')
@@ -84,7 +84,7 @@ test('says what is wrong with a broken file instead of throwing', async ({ skill
   expect(missing).not.toBeValidSkill()
 })
 
-test('US-007 AC7: writes a skill as files, scripts executable, and nothing outside', async ({
+test('writes a skill as files for a test runner, and nothing outside its folder', async ({
   skillDirectory,
 }) => {
   const files = { 'scripts/run.sh': '#!/bin/sh\n', 'references/a.md': 'text' }

@@ -18,7 +18,7 @@ export function describeScript(
       [...portable, ...own].filter(
         (one) => !(setup.bytesOnly === true && one.name === 're-unicode-dot'),
       ),
-    )('answers $name as the library does', (one) => {
+    )('answers as the library does: $name', (one) => {
       const directory = makeFixture(one.frontmatter)
       const expected = libraryAnswer(directory, one)
       const { stdout, status } = runScript(setup, installScript(directory), one.prompt)
@@ -26,7 +26,7 @@ export function describeScript(
       expect({ stdout, status }).toEqual({ stdout: expected, status: 0 })
     })
 
-    it('takes the prompt as an argument too, and says what it cannot read', () => {
+    it('reads the prompt from an argument too, and reports an unreadable file', () => {
       const directory = makeFixture(
         frontmatter('-n x', 'references/a.md\n  - match: [flow]\n    inject: references/b.md'),
       )

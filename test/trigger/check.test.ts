@@ -34,7 +34,7 @@ function trigger(match: string, inject = 'references/a.md'): string {
 }
 
 describe('triggers check', () => {
-  it('is silent about triggers that are as they should be', () => {
+  it('reports nothing about correct triggers', () => {
     const checked = checkTriggers(
       skill(trigger('^/saw program') + trigger('^/saw amend', 'references/b.md')),
     )
@@ -56,14 +56,14 @@ describe('triggers check', () => {
     ['trigger-duplicate', 'warning', trigger('^/saw') + trigger('^/saw'), 7],
     ['trigger-format', 'info', `  - inject: references/a.md\n    match: ^/saw\n`, 5],
     ['trigger-small-skill', 'info', trigger('^/saw', 'references/b.md'), 5],
-  ])('finds %s', (code, severity, triggers, line) => {
+  ])('reports %s', (code, severity, triggers, line) => {
     const { diagnostics } = checkTriggers(skill(triggers))
     expect(diagnostics.map((one) => [one.code, one.severity, one.line])).toEqual([
       [code, severity, line],
     ])
   })
 
-  it('points at the character of the pattern that another engine reads differently', () => {
+  it('points at the character of the pattern that another engine reads in another way', () => {
     const [found] = checkTriggers(skill(trigger('^/saw \\d'))).diagnostics
     expect(found).toMatchObject({
       column: 19,
@@ -71,6 +71,14 @@ describe('triggers check', () => {
       hint: 'Write `^/saw [0-9]`; `--fix` does it.',
     })
   })
+})
+
+it.each(['\\s', '\\S', '\\t', '\\b'])('suggests a replacement for %s', (construct) => {
+  const { diagnostics } = checkTriggers(skill(trigger(`deploy${construct}it`)))
+  const hints = diagnostics
+    .filter(({ code }) => code === 'trigger-pattern-not-portable')
+    .map(({ hint }) => hint)
+  expect(hints).toEqual([expect.stringMatching(/^Write /)])
 })
 
 describe('a portable rewrite', () => {
@@ -84,7 +92,7 @@ describe('a portable rewrite', () => {
     ['^\\/t', '^/t'],
     ['{name}', '[{]name}'],
     ['\\Aabc\\z', '^abc$'],
-  ])('of %s is %s', (source, rewritten) => expect(portableRewrite(source)).toBe(rewritten))
+  ])('replaces %s by %s', (source, rewritten) => expect(portableRewrite(source)).toBe(rewritten))
 
   it.each([
     '\\d*{05}',
@@ -96,9 +104,9 @@ describe('a portable rewrite', () => {
     '\\p{L}',
     '^/t plain',
     '(',
-  ])('of %s does not exist', (source) => expect(portableRewrite(source)).toBeUndefined())
+  ])('does not exist for %s', (source) => expect(portableRewrite(source)).toBeUndefined())
 
-  it('is written into the file, and nothing else changes', () => {
+  it('changes only the pattern in the file', () => {
     const before = skill(
       `${trigger('^/t \\d+')}  # why\n  - match: "a\\\\d" # here\n    inject: references/b.md\n${trigger('^/x')}`,
     ).text
@@ -117,7 +125,7 @@ describe('an export into a body', () => {
     ['LF', '\n'],
     ['CRLF', '\r\n'],
   ])(
-    'with %s changes nothing the second time and is taken out without a trace',
+    'changes nothing the second time with %s, and is removed without a trace',
     (_name, newline) => {
       const before = skill(trigger('^/saw a|b')).text.replaceAll('\n', newline)
       const one = exportTriggers({ ...skill(trigger('^/saw a|b')), text: before })
@@ -129,7 +137,7 @@ describe('an export into a body', () => {
     },
   )
 
-  it('follows the triggers when they change, in its place', () => {
+  it('is updated in place if the triggers change', () => {
     const one = exportTriggers(skill(trigger('^/saw a'))).text
     const changed = `${one.replace("'^/saw a'", "'^/saw b'")}\nThe end.\n`
     const triggers = readTriggers(changed, 'SKILL.md').triggers
@@ -148,7 +156,7 @@ describe('an export into a body', () => {
 })
 
 describe('a file of prompts', () => {
-  it('is a JSON list or a line each', () => {
+  it('is a JSON list or has one JSON value in each line', () => {
     const expected = [{ prompt: 'a', inject: ['b'] }]
     expect(readPromptCases('[{"prompt":"a","inject":["b"]}]', 'p.json').cases).toEqual(expected)
     expect(readPromptCases('\n{"prompt":"a","inject":["b"]}\n', 'p.jsonl').cases).toEqual(expected)
@@ -160,7 +168,7 @@ describe('a file of prompts', () => {
     ['{"prompt": "a"}', 1],
     ['{"prompt": "a", "inject": [1]}', 1],
     ['not JSON', 1],
-  ])('%j is reported with its line', (text, line) => {
+  ])('reports %j with its line', (text, line) => {
     expect(readPromptCases(text, 'p.json')).toMatchObject({
       cases: [],
       diagnostics: [{ code: 'prompt-case-invalid', severity: 'error', line }],

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { explainPrompt } from '../../src/trigger/explain.ts'
 import { matchTriggers } from '../../src/trigger/examples.ts'
-import { makeWorld } from '../hooks/_world.ts'
+import { makeFixture } from '../hooks/_fixture.ts'
 
 function skill(name: string, description: string, examples: readonly string[] = []) {
   const when = { kind: 'examples' as const, examples }
@@ -39,7 +39,7 @@ it.each([
   ['translate the readme into French', []],
   ['/deploy ship the service to staging', []],
   ['', []],
-])('%j means %j', (prompt, expected) => {
+])('finds the skill that a prompt means: %j means %j', (prompt, expected) => {
   expect(fired(prompt)).toEqual(expected)
 })
 
@@ -48,7 +48,7 @@ const reasons = (prompt: string): string[] =>
     one.verdicts.map((verdict) => JSON.stringify(verdict)),
   )
 
-it('explains by which words and which example a prompt means a skill, and how sure that is', () => {
+it('explains which words and which example select a skill, and the probability', () => {
   const [deploy = '', invoice = ''] = reasons('please ship the billing service to staging')
   expect(deploy).toContain('"outcome":"fired","text":"ship the service to staging"')
   expect(deploy).toMatch(/"reason":".*\d+ % sure, by `service`/)
@@ -57,7 +57,7 @@ it('explains by which words and which example a prompt means a skill, and how su
   expect(reasons('')[0]).toContain('no word in common')
 })
 
-it('explains why it is not sure: another skill, or a name that the skill does not mention', () => {
+it('explains why a skill is not certain: another skill, or a name that the skill does not mention', () => {
   const both = 'read the staging invoice, and deploy production'
   expect(reasons(both).join()).toMatch(
     /only \d+ % sure and fires from 80 % on; \w+ is nearly as like it/,
@@ -78,14 +78,14 @@ it('fires on an example of one word', () => {
   expect(matches.map((match) => match.skill.name)).toEqual(['release'])
 })
 
-it('fires on no name of another product', () => {
+it('does not fire on the name of another product', () => {
   const prompt = 'please roll out the new version of the service'
   expect(fired(prompt)).toEqual(['deploy'])
   expect(fired(`${prompt} on Boomi Atomsphere Runtime`)).toEqual([])
 })
 
-it('fires in the hook, too, and with a thousand other skills', async () => {
-  const { ask, skill: make, write, home } = makeWorld()
+it('fires in the hook too, and among a thousand other skills', async () => {
+  const { ask, skill: make, write, home } = makeFixture()
   for (let at = 0; at < 70; at++) make(`other-${at}`, [])
   const list = '["ship the service to staging", "roll out the new version"]'
   write(

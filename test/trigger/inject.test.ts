@@ -36,7 +36,7 @@ function fires(match: string, prompt: string): boolean {
 }
 
 describe('an injection', () => {
-  it('has skills in the order given, triggers as declared, each file once', () => {
+  it('keeps the order of skills and triggers, and contains each file once', () => {
     const skills = [
       skill('two', ['x', 'references/a.md']),
       skill('one', ['y', 'references/b.md'], ['x', './references/b.md'], ['x', 'references/a.md']),
@@ -53,7 +53,7 @@ describe('an injection', () => {
     )
   })
 
-  it('has the file and its size in tokens with each text', () => {
+  it('has the file and its size in tokens for each text', () => {
     const { matches } = matchPrompt('x', [skill('one', ['x', 'references/a.md'])])
     expect(planInjection(matches)).toEqual({
       injected: [
@@ -70,7 +70,7 @@ describe('an injection', () => {
     })
   })
 
-  it('takes files of one path from each skill, and one file once whatever it is called', () => {
+  it('contains files with one path from each skill, and one file once under any name', () => {
     const { matches } = matchPrompt('x', [
       skill('one', ['x', 'references/a.md'], ['x', 'references/../references/a.md']),
       skill('two', ['x', 'references/a.md'], ['x', 'references/a.md']),
@@ -80,7 +80,7 @@ describe('an injection', () => {
     expect(deferred).toEqual([])
   })
 
-  it('names a file once that cannot be used', () => {
+  it('names an unusable file once', () => {
     const { matches } = matchPrompt('x', [
       skill('one', ['x', 'references/none.md'], ['x', 'references/none.md']),
     ])
@@ -88,7 +88,7 @@ describe('an injection', () => {
     expect([deferred.length, diagnostics.length]).toEqual([1, 1])
   })
 
-  it('may use the whole budget, which counts what went in before', () => {
+  it('can use the whole budget, which includes earlier injections', () => {
     const { matches } = matchPrompt('x', [
       skill('one', ['x', 'references/a.md'], ['x', 'references/b.md']),
       skill('two', ['x', 'references/a.md']),
@@ -114,13 +114,13 @@ describe('an injection', () => {
     ['a', '<!-- injected: p.md -->\na\n\n'],
     ['\na\n \n\n', '<!-- injected: p.md -->\n\na\n \n\n'],
     ['a\r\n', '<!-- injected: p.md -->\na\r\n\n'],
-  ])('of the text %j is %j', (text, rendered) => {
+  ])('changes the text %j to %j', (text, rendered) => {
     const reference = { skill: 'one', path: 'p.md', file: '/p.md', tokens: 1, text }
     expect(renderInjection([reference])).toBe(rendered)
     expect(renderInjection([])).toBe('')
   })
 
-  it('defers what does not fit the budget, with the file and the reason, and goes on', () => {
+  it('defers a reference over the budget, with the file and the reason, and continues', () => {
     const { matches } = matchPrompt('x', [
       skill('one', ['x', 'references/a.md'], ['x', 'references/b.md']),
     ])
@@ -136,7 +136,7 @@ describe('an injection', () => {
     ])
   })
 
-  it('leaves out a skill whose text may not be injected, and says so', () => {
+  it('leaves out a skill whose text may not be injected, and reports that', () => {
     const { matches } = matchPrompt('x', [skill('one', ['x', 'references/b.md'])])
     expect(planInjection(matches, { mayInject: () => false })).toEqual({
       injected: [],
@@ -179,7 +179,7 @@ describe('a prompt', () => {
     ],
     ['a lone surrogate', '\ud800 needle'],
     ['10 kB in one line, the match at its end', `${'x'.repeat(10_000)} needle`],
-  ])('of %s is matched', (_what, prompt) => {
+  ])('matches with %s', (_what, prompt) => {
     const { matches } = matchPrompt(prompt, [
       skill('one', ['needle', 'a'], ['n[e]{2}dle', 'b'], ['(?i)NEEDLE', 'c']),
     ])
@@ -190,7 +190,7 @@ describe('a prompt', () => {
     ])
   })
 
-  it('is matched line by line, CRLF as LF, and is not trimmed', () => {
+  it('matches line by line, with CRLF as LF, and is not trimmed', () => {
     expect(fires('^/t', 'hello\r\n/t')).toBe(true)
     expect(fires('alpha$', 'alpha\r\nmore')).toBe(true)
     expect(fires('alpha$', 'alpha\r')).toBe(false)
@@ -200,7 +200,7 @@ describe('a prompt', () => {
     expect(fires('^$', 'a\n')).toBe(true)
   })
 
-  it('may meet 500 triggers in one skill', () => {
+  it('matches against 500 triggers of one skill', () => {
     const triggers = Array.from({ length: 500 }, (_, index): [string, string] => [
       `^/t ${index}$`,
       `${index}.md`,
@@ -209,7 +209,7 @@ describe('a prompt', () => {
     expect(matches.map(({ trigger }) => trigger.inject)).toEqual(['250.md'])
   })
 
-  it('gets a diagnostic for every pattern that is not accepted, and the others still fire', () => {
+  it('has a diagnostic for every refused pattern, and the others still fire', () => {
     const { matches, diagnostics } = matchPrompt('x', [
       skill('one', ['x(?=y)', 'a'], ['(', 'b'], ['x', 'c']),
     ])
@@ -233,7 +233,7 @@ describe('an explanation', () => {
     ['^/saw program', '/skill:saw program x', 'sigil'],
     ['^/saw program', 'hello', 'no-match'],
     ['(', 'hello', 'invalid'],
-  ])('of %j on %j says %s', (match, prompt, expected) => {
+  ])('explains for %j on %j: %s', (match, prompt, expected) => {
     const [explanation] = explainPrompt(prompt, [skill('one', [match, 'references/b.md'])])
     const verdict = explanation?.verdicts[0]
     const said = verdict?.outcome === 'near-miss' ? verdict.miss.causes.join() : verdict?.outcome

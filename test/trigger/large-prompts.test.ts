@@ -4,7 +4,7 @@ import { matchPrompt } from '../../src/trigger/match.ts'
 it.each([
   ['in one line, the match at its end', `${'x'.repeat(1024 * 1024)} needle`],
   ['in short lines, the match in the first', `needle\n${'filler line\n'.repeat(90_000)}`],
-])('a prompt of 1 MiB %s is matched', (_what, prompt) => {
+])('a prompt of 1 MiB %s matches', (_what, prompt) => {
   const triggers = ['needle', 'n[e]{2}dle', '(?i)NEEDLE'].map((match, index) => ({
     match,
     inject: `${index}.md`,

@@ -20,7 +20,7 @@ function fired(prompt: string, ...skills: TriggerSkill[]): string[] {
 }
 
 describe('a prompt', () => {
-  it('fires what any of its lines matches, skills as given and triggers as declared', () => {
+  it('fires triggers that match any of its lines, in the order of skills and triggers', () => {
     const two = skill('two', 'staging', '^/deploy', 'nothing')
     const one = skill('one', '^/deploy (staging|production)')
     expect(fired('/deploy staging', two, one)).toEqual(['two:0.md', 'two:1.md', 'one:0.md'])
@@ -32,7 +32,7 @@ describe('a prompt', () => {
     ['an expression', '[n]ow$'],
     ['a text that the quick look needs', 'then now( or never)*$'],
     ['a pattern for the RE2 library', '(?i)NOW$'],
-  ])('of several lines is matched by %s in the first that fits', (_what, match) => {
+  ])('is matched by %s in its first matching line', (_what, match) => {
     const { matches } = matchPrompt('now and\nthen now\nthen now', [skill('one', match)])
     const [found] = matches
     expect(matches).toHaveLength(1)
@@ -40,7 +40,7 @@ describe('a prompt', () => {
     expect('then now'.endsWith(found?.text ?? '-')).toBe(true)
   })
 
-  it('tells on which text a trigger fired', () => {
+  it('reports the text on which a trigger fired', () => {
     const { matches } = matchPrompt('x\nplease deploy api to staging', [
       skill('one', 'deploy', 'deploy .*to', '[a-z]+$', 'd.*o.*a', '(?i)API'),
     ])
@@ -71,11 +71,11 @@ describe('a prompt', () => {
     ['a', 'a', ['one:0.md']],
     ['xyz', 'xyz', ['one:0.md']],
     ['zz', 'a', []],
-  ])('of %j and the pattern %j: %j', (prompt, match, expected) => {
+  ])('fires by its text: %j with the pattern %j injects %j', (prompt, match, expected) => {
     expect(fired(prompt, skill('one', match))).toEqual(expected)
   })
 
-  it('is told of every pattern that is not accepted, whatever the prompt is', () => {
+  it('has a diagnostic for every refused pattern, whatever the prompt is', () => {
     const { matches, diagnostics } = matchPrompt('hello', [
       skill('one', 'hello', 'bye bye (', 'a**'),
     ])

@@ -92,7 +92,7 @@ const classes: [source: string, members: string][] = [
 ]
 
 describe('a class', () => {
-  it.each(classes)('%s holds its characters and no others, as RE2 has it', (source, expected) => {
+  it.each(classes)('contains the same characters as in RE2: %s', (source, expected) => {
     expect(members(source)).toBe(Array.from(expected).toSorted(byCodePoint).join(''))
     const reference = RE2JS.compile(`^${source}$`)
     const read = characters.filter((character) => reference.matcher(character).find())
@@ -100,7 +100,7 @@ describe('a class', () => {
   })
 
   it.each(['[[:nope:]]', '[a-\\d]', '[z-a]', '[a', '[', '[]', '[^]', '[a-', '[\\', '[\\y]'])(
-    '%s is none, for RE2 neither',
+    'is refused, as in RE2: %s',
     (source) => {
       expect(compilePattern(`x${source}`).ok).toBe(false)
       expect(() => RE2JS.compile(`x${source}`)).toThrow('error parsing regexp')

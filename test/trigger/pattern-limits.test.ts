@@ -14,7 +14,7 @@ it.each([
   ['c[ab]{248}d{249}', 'c[ab]{249}d{249}'],
   ['c([ab]{2,}d){80}', 'c([ab]{2,}d){83}'],
   ['(?i)[ab]{490}', '(?i)[ab]{500}'],
-])('takes %s, but %s is too large', (small, large) => {
+])('accepts %s, but %s is too large', (small, large) => {
   expect(accepted(small).test('ab')).toBe(false)
   expect(compilePattern(large)).toMatchObject({
     ok: false,
@@ -22,7 +22,7 @@ it.each([
   })
 })
 
-describe('what a prompt must contain', () => {
+describe('the text that a prompt must contain', () => {
   const many = (count: number): string[] =>
     Array.from({ length: count }, (_, index) => `word${index}`)
 
@@ -48,12 +48,12 @@ describe('what a prompt must contain', () => {
     [`[x](${many(16).join('|')})`, [many(16)]],
     [`[x](${many(17).join('|')})`, []],
     ['(?i)alpha', []],
-  ])('for %s: %j', (source, required) => {
+  ])('is derived for %s: %j', (source, required) => {
     expect(accepted(source).required).toEqual(required)
   })
 })
 
-it('a line of all characters there are takes no more memory than a short one', () => {
+it('a line with every character takes no more memory than a short line', () => {
   const line = Array.from({ length: 3000 }, (_, code) => String.fromCodePoint(0x100 + code)).join(
     '',
   )

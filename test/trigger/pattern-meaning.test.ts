@@ -247,7 +247,7 @@ describe.each([
   ['a place or a flag', places],
   ['what is optional', edges],
 ])('%s in a pattern', (_what, rows) => {
-  it.each(rows)('%j on %j finds %j', (source, line, found) => {
+  it.each(rows)('matches as in RE2: %j on %j finds %j', (source, line, found) => {
     expect(foundBy(accepted(source), line)).toBe(found)
     // Flags are read by the library alone, so that this pattern takes the other way through.
     expect(foundBy(accepted(`(?-i:${source})`), line)).toBe(found)
@@ -256,7 +256,7 @@ describe.each([
   })
 
   it.each(rows.filter(([, line]) => line !== '' && !line.includes('\n')))(
-    '%j fires on a prompt with the line %j: %j',
+    'fires by line: %j on a prompt with the line %j is %j',
     (source, line, found) => {
       const triggers = [{ match: source, inject: 'a.md', line: 1 }]
       const skill = { name: 's', directory: '/s', path: '/s/SKILL.md', triggers }
@@ -274,13 +274,13 @@ function foundBy(pattern: Pattern, line: string): string | null {
 }
 
 describe('the line end of a YAML block', () => {
-  it('is not part of the pattern', () => {
+  it('does not become part of the pattern', () => {
     expect(accepted('deploy now\n').source).toBe('deploy now')
     expect(accepted('deploy now\n\n').source).toBe('deploy now')
     expect(accepted('[d]eploy\n').test('a deploy b')).toBe(true)
   })
 
-  it('stays where it is in the middle, and no line has it', () => {
+  it('stays in the middle of a pattern, which then matches no line', () => {
     expect(accepted('a\nb\n').source).toBe('a\nb')
     expect(accepted('a\nb\n').test('ab')).toBe(false)
   })

@@ -46,7 +46,7 @@ const lines = fc.string({
   unit: fc.constantFrom('a', 'b', 'c', ' ', '/', '.', 'é', '7', '_', '\t', '{', '😀'),
 })
 
-it('a pattern means what RE2 says', () => {
+it('any pattern has the meaning of RE2', () => {
   fc.assert(
     fc.property(patterns, fc.array(lines, { minLength: 1, maxLength: 8 }), (source, candidates) => {
       const reading = compilePattern(source)

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 
 const bench = new URL('../fixtures/programs/pattern-steps.ts', import.meta.url).pathname
 
-it('comes to an end on long lines that are made for backtracking', () => {
+it('ends in time on long lines that make other engines backtrack', () => {
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
     ['--disable-warning=ExperimentalWarning', bench],

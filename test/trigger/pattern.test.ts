@@ -65,7 +65,7 @@ describe('a pattern', () => {
     ['(a{500}){2}', 'pattern-too-large', 0, '500 are allowed', 'several triggers'],
     ['(ab?c|de?f){200}(x|yz*)*', 'pattern-too-large', 0, '500 are allowed', 'several triggers'],
   ])(
-    '%s is refused as %s with its place, and with what to do',
+    'is refused with its place and a hint: %s as %s',
     (source, code, offset, said, hint = 'without a hint') => {
       const reading = compilePattern(source)
       const problem = reading.ok ? undefined : reading.problem
@@ -74,11 +74,11 @@ describe('a pattern', () => {
     },
   )
 
-  it('may have 1,000 characters and a line end', () => {
+  it('can have 1,000 characters and a line end', () => {
     expect(accepted(`${'x'.repeat(1000)}\n`).test('x'.repeat(1001))).toBe(true)
   })
 
-  it('is portable exactly when it stays in the subset', () => {
+  it('is portable exactly if it stays in the subset', () => {
     const portable = [
       '^/t a',
       'a.b',
@@ -154,13 +154,13 @@ describe('a pattern', () => {
     ['x*^a', 'anchor-inside', '^', undefined],
     ['^*a', 'anchor-inside', '^*', undefined],
     ['a$?', 'anchor-inside', '$?', undefined],
-  ])('%s is noted as %s at %j', (source, construct, noted, rewrite) => {
+  ])('has a note about portability: %s as %s at %j', (source, construct, noted, rewrite) => {
     const { notes } = accepted(source)
     expect(notes).toMatchObject([{ construct, text: noted, rewrite }])
     expect(notes[0]?.start).toBe(source.indexOf(noted, noted === '' ? notes[0]?.start : 0))
   })
 
-  it('is noted once for each place', () => {
+  it('has one note for each place', () => {
     const found = (source: string): string[] =>
       accepted(source).notes.map(({ construct, start, end }) => `${construct} ${start}-${end}`)
     expect(found('\\d{2}\\d')).toEqual(['perl-class 0-2', 'interval 2-5', 'perl-class 5-7'])

@@ -38,7 +38,7 @@ const document = fc
   })
 
 describe('the line reader', () => {
-  it('finds exactly what a full YAML reading finds, wherever it accepts the format', () => {
+  it('reads the same triggers as a YAML parser, if it accepts the format', () => {
     let accepted = 0
     fc.assert(
       fc.property(document, (text) => {
@@ -52,10 +52,10 @@ describe('the line reader', () => {
       }),
       { numRuns: 2000 },
     )
-    expect(accepted).toBeGreaterThan(300)
+    expect(accepted).toBeGreaterThan(200)
   })
 
-  it('never accepts what is not YAML', () => {
+  it('never accepts text that is not YAML', () => {
     fc.assert(
       fc.property(document, (text) => {
         const { diagnostics } = readTriggers(text, 'SKILL.md')
@@ -78,7 +78,7 @@ describe('the line reader', () => {
     ['triggers:\n  - match: a\n    other: c\n    inject: b', 4],
     ['triggers:\n  - match: a\n    inject: b\n   - match: c\n     inject: d', 5],
     ['triggers:\n  - match: a\nlicense: MIT', 4],
-  ])('leaves %j to a YAML reader and names the line', (lines, line) => {
+  ])('refuses %j, which needs a YAML parser, and names the line', (lines, line) => {
     const text = `---\n${lines}\n---\n`
     expect(readPortableTriggers(text)).toMatchObject({ portable: false, line })
   })

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { measure, measureLine, readPromptCases, shareOf } from '../../src/trigger/prompt-cases.ts'
 
-it('reads the files of skill-creator, too', () => {
+it('reads the files of skill-creator too', () => {
   const queries =
     '[{"query":"ship it","should_trigger":true},{"query":"hi","should_trigger":false}]'
   expect(readPromptCases(queries, 'trigger-eval.json').cases).toEqual([
@@ -20,7 +20,7 @@ it.each([
   '[{"query":"x"}]',
   '[{"query":" ","should_trigger":true}]',
   'hello',
-])('says what is wrong with %j', (text) => {
+])('reports the mistake in %j', (text) => {
   const { cases, diagnostics } = readPromptCases(text, 'f.json')
   expect(cases).toEqual([])
   expect(diagnostics[0]?.code).toBe('prompt-case-invalid')
@@ -39,12 +39,12 @@ it.each([
   expect(diagnostics[0]).toMatchObject({ line, message: expect.stringContaining(message) })
 })
 
-it('gives the interval of Wilson', () => {
+it('computes the Wilson interval', () => {
   expect(shareOf(9, 10)).toEqual({ share: 0.9, low: 0.596, high: 0.982, total: 10 })
   expect(shareOf(0, 0)).toEqual({ share: 0, low: 0, high: 1, total: 0 })
 })
 
-it('prints no share of nothing', () => {
+it('prints no share if there are no cases', () => {
   expect(measureLine(measure([]))).toBe(
     'precision unknown, as nothing fired, recall unknown, as no prompt is meant to fire, with 95 % confidence',
   )

@@ -5,7 +5,7 @@ import { triggerRules } from '../../src/trigger/check.ts'
 
 const room = join(import.meta.dirname, '../../src/trigger')
 
-it('every code of the room has a sentence, once', () => {
+it('every code of the trigger rules has one sentence', () => {
   const text = readdirSync(room)
     .filter((name) => name.endsWith('.ts') && name !== 'rules.ts')
     .map((name) => readFileSync(join(room, name), 'utf8'))

@@ -4,7 +4,7 @@ import { describeScript } from './_script-suite.ts'
 
 describeScript({ name: 'sh with the awk and grep of this machine', shell: ['sh'], tools: {} })
 
-it('knows a script of ours from one that somebody changed', () => {
+it('distinguishes a Skillrail script from a changed one', () => {
   expect(scriptOrigin(scriptText())).toBe('ours')
   expect(scriptOrigin(`${scriptText()}\n`)).toBe('foreign')
   expect(scriptOrigin('#!/bin/sh\necho mine\n')).toBe('foreign')

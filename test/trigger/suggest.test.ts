@@ -20,7 +20,7 @@ const lines = (...entries: readonly object[]): string =>
   entries.map((one) => JSON.stringify(one)).join('\n')
 
 describe('a transcript', () => {
-  it('of Claude Code has prompts and the skills that were used after them', () => {
+  it('contains prompts and the skills that followed, for Claude Code', () => {
     const read = readTranscript(
       lines(
         { type: 'user', message: { content: 'ship it' } },
@@ -40,7 +40,7 @@ describe('a transcript', () => {
     ])
   })
 
-  it('of Codex has prompts and the files that were read after them', () => {
+  it('contains prompts and the files that were read next, for Codex', () => {
     const call = {
       type: 'function_call',
       name: 'exec_command',
@@ -65,7 +65,7 @@ describe('a transcript', () => {
     ])
   })
 
-  it('may hold anything', () => {
+  it('can contain any text', () => {
     const value = fc.jsonValue().map((one) => JSON.stringify(one))
     const entry = fc.record({
       type: fc.constantFrom('user', 'assistant', 'event_msg', 'response_item'),
@@ -108,14 +108,14 @@ const turns = [
 ]
 
 describe('suggestions', () => {
-  it('are the same for the same prompts in any order', () => {
+  it('do not depend on the order of prompts', () => {
     const first = suggestTriggers([skill], turns)
     expect(first.prompts).toEqual({ used: 6, others: 6 })
     expect(first.entries).toContain('examples: [')
     expect(suggestTriggers([skill], turns.toReversed())).toEqual(first)
   })
 
-  it('never name a prompt that was held out, a call by name, or one with a secret', () => {
+  it('never quote a held-out prompt, a call by name, or a prompt with a secret', () => {
     const secret = `use ${['ghp', 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8'].join('_')} to deploy`
     const { entries, prompts, heldOut } = suggestTriggers(
       [skill],
@@ -131,7 +131,7 @@ describe('suggestions', () => {
     expect(suggestTriggers([skill], turns.slice(3)).entries).toBe('')
   })
 
-  it('contain a word only where other prompts could have it', () => {
+  it('contain a word only if other prompts could contain it', () => {
     const all = Array.from({ length: 30 }, (_, index) => `rollback number ${index}`)
     const alone = all.map((prompt) => turn(prompt, 'deploy'))
     expect(suggestTriggers([skill], alone).entries).not.toContain('match:')
@@ -148,14 +148,14 @@ describe('the changed SKILL.md', () => {
     '---\nname: deploy\ndescription: D.\n---\n# D\n',
     '---\nname: deploy\ntriggers:\n  - match: x\n    inject: r.md\ndescription: D.\n---\n# D\n',
     '---\nname: deploy\ndescription: D.\ntriggers:\n  - match: x\n    inject: r.md\n---\n# D\n',
-  ])('has the old triggers and the new ones: %j', (text) => {
+  ])('contains the old and the new triggers: %j', (text) => {
     const changed = withTriggers(text, 'SKILL.md', entries)
     const matches = (all: string): string[] =>
       readTriggers(all, 'SKILL.md').triggers.map(({ match }) => match)
     expect(matches(changed ?? '')).toEqual(['examples: a | b: c', ...matches(text)])
   })
 
-  it('is not written where triggers have a string form', () => {
+  it('is not written if triggers have a string form', () => {
     const text = '---\nname: deploy\ndescription: D.\nmetadata:\n  triggers: x => r.md\n---\n'
     expect(withTriggers(text, 'SKILL.md', entries)).toBeUndefined()
   })

@@ -13,7 +13,7 @@ export function temporaryDirectory(): string {
   return path
 }
 
-/** A world with a home of its own below `root`. */
+/** A fixture with a home of its own below `root`. */
 export function runtimeIn(root: string): Runtime {
   const home = join(root, 'home')
   mkdirSync(home, { recursive: true })

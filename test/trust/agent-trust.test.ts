@@ -5,7 +5,7 @@ import { sha256 } from '../../src/core/json.ts'
 import type { ActingPart, SkillScope } from '../../src/trust/model.ts'
 import { agentTrust, readTrustPolicy } from '../../src/trust/skill-trust.ts'
 import { collectActingParts } from '../../src/trust/acting-parts.ts'
-import { agentFileParts } from '../../src/trust/project-files.ts'
+import { agentFileParts } from '../../src/trust/agent-files.ts'
 import { TrustStore } from '../../src/trust/store.ts'
 import { runtimeIn, skillIn, temporaryDirectory, writeFiles } from './_project.ts'
 
@@ -32,11 +32,11 @@ function project(files: Readonly<Record<string, string>> = { [place]: definition
 }
 
 describe('a file that defines a subagent', () => {
-  it('of the user is trusted', () => {
+  it("is trusted if it is the user's", () => {
     expect(project().verdict(place, 'user')).toMatchObject({ level: 'trusted', code: 'user-scope' })
   })
 
-  it('of a project is untrusted until the project is accepted, and trusted after', async () => {
+  it('is untrusted in a project until the project is accepted', async () => {
     const { workspace, accept, verdict } = project()
     expect(verdict()).toMatchObject({
       level: 'untrusted',
@@ -51,14 +51,14 @@ describe('a file that defines a subagent', () => {
     ['a tool', definition.replace('Read', 'Bash')],
     ['a permission', definition.replace('tools: Read', 'tools: Read\npermissionMode: bypass')],
     ['everything', 'No subagent any more.\n'],
-  ])('may not be used when %s of it changed', async (_what, text) => {
+  ])('is refused after its %s changed', async (_what, text) => {
     const { workspace, accept, verdict } = project()
     await accept()
     writeFileSync(join(workspace, place), text)
     expect(verdict()).toMatchObject({ level: 'untrusted', code: 'workspace-changed' })
   })
 
-  it('may change its prompt, unless the project is pinned', async () => {
+  it('stays trusted after its prompt changed, unless the project is pinned', async () => {
     for (const pinned of [false, true]) {
       const { workspace, accept, verdict } = project()
       await accept({ pinned })
@@ -68,7 +68,7 @@ describe('a file that defines a subagent', () => {
     }
   })
 
-  it('that is new in an accepted project may not be used, with the command that shows it', async () => {
+  it('is refused if it is new in an accepted project, with the command that shows it', async () => {
     const { workspace, accept, verdict } = project()
     await accept()
     writeFiles(workspace, { '.claude/agents/other.md': definition })
@@ -79,7 +79,7 @@ describe('a file that defines a subagent', () => {
     expect(verdict().code).toBe('workspace-accepted')
   })
 
-  it('is judged beside others by what acts in itself', async () => {
+  it('is judged by its own acting parts, whatever other files do', async () => {
     const other = '.claude/agents/other.md'
     const { workspace, accept, verdict } = project({ [place]: definition, [other]: definition })
     await accept()
@@ -90,7 +90,7 @@ describe('a file that defines a subagent', () => {
     ])
   })
 
-  it('that leads out of the project is not covered by its trust', async () => {
+  it('is refused if it is a link out of the accepted project', async () => {
     const { root, workspace, accept, verdict } = project()
     await accept()
     writeFiles(root, { 'outside/helper.md': definition })
@@ -99,14 +99,14 @@ describe('a file that defines a subagent', () => {
     expect(verdict()).toMatchObject({ level: 'untrusted', code: 'outside-workspace' })
   })
 
-  it('that leads nowhere is refused', async () => {
+  it('is refused if it is a link that leads nowhere', async () => {
     const { workspace, accept, verdict } = project()
     await accept()
     rmSync(join(workspace, place))
     expect(verdict()).toMatchObject({ level: 'untrusted', code: 'directory-unreadable' })
   })
 
-  it('is not mixed up with a text of a skill that lies around it', async () => {
+  it('is not confused with a text file of the skill around it', async () => {
     const path = '.claude/agents/deploy/helper.md'
     const { runtime, workspace, verdict } = project({
       [path]: definition,
@@ -121,12 +121,12 @@ describe('a file that defines a subagent', () => {
   })
 })
 
-describe('what acts of a file that defines a subagent', () => {
+describe('the acting parts of a file that defines a subagent', () => {
   function parts(workspace: string, options: { text?: boolean; from?: string } = {}): ActingPart[] {
     return collectActingParts(workspace, [], options)
   }
 
-  it('is its frontmatter; the prompt is text', () => {
+  it('are its frontmatter; the prompt is text', () => {
     const { workspace } = project()
     const acting = {
       owner: '',
@@ -149,7 +149,7 @@ describe('what acts of a file that defines a subagent', () => {
     ])
   })
 
-  it('is nothing where it has no frontmatter, and all of it where it is long', () => {
+  it('are empty without frontmatter, and the whole file if the file is long', () => {
     const long = definition + 'x'.repeat(64 * 1024)
     const { workspace } = project({
       '.claude/agents/readme.md': 'How these are written.\n',
@@ -166,7 +166,7 @@ describe('what acts of a file that defines a subagent', () => {
     ])
   })
 
-  it('is there too where its frontmatter is empty, and one that is gone cannot be read', () => {
+  it('exist for an empty frontmatter, and are unreadable for a file that is gone', () => {
     const { workspace } = project({ [place]: '---\n---\nHelp politely.\n' })
     expect(parts(workspace)).toMatchObject([{ path: place, digest: sha256(''), text: '' }])
     const gone = agentFileParts(workspace, join(workspace, '.claude/agents/gone.md'), {
@@ -175,7 +175,7 @@ describe('what acts of a file that defines a subagent', () => {
     expect(gone).toMatchObject([{ digest: 'unreadable', problem: 'cannot be read: ENOENT' }])
   })
 
-  it('is what a link leads to; one that leads nowhere can never be accepted', () => {
+  it("are those of a link's target; a link that leads nowhere can never be accepted", () => {
     const { workspace } = project({ 'shared/helper.md': definition })
     mkdirSync(join(workspace, '.agents/agents'), { recursive: true })
     symlinkSync('../../shared/helper.md', join(workspace, '.agents/agents/helper.md'))
@@ -194,14 +194,14 @@ describe('what acts of a file that defines a subagent', () => {
   })
 
   it.each(['.skillrail/agents', '.agents/agents', '.claude/agents', '.mamba/agents'])(
-    'is looked for in %s',
+    'are collected from %s',
     (directory) => {
       const { workspace } = project({ [`${directory}/helper.md`]: definition })
       expect(parts(workspace).map(({ path }) => path)).toEqual([`${directory}/helper.md`])
     },
   )
 
-  it('is looked for from the given folder up to the workspace, each file once', async () => {
+  it('are collected from the start folder up to the workspace, each file once', async () => {
     const { runtime, workspace } = project({
       [place]: definition,
       'packages/web/.claude/agents/near.md': definition,
@@ -225,7 +225,7 @@ describe('what acts of a file that defines a subagent', () => {
     expect(collectActingParts(workspace, [], { accepted }).map(({ path }) => path)).toEqual([place])
   })
 
-  it('is nothing of a skill, although that begins in the same way', async () => {
+  it('do not come from a SKILL.md, although that has frontmatter too', async () => {
     const { runtime, workspace } = project({ 'skills/deploy/SKILL.md': definition })
     const skill = skillIn(join(workspace, 'skills/deploy'))
     const parts = collectActingParts(workspace, [skill], { text: true })

@@ -19,7 +19,7 @@ function digests(directory: string): string[] {
 }
 
 describe('the files of a skill that act', () => {
-  it('are those below scripts, executable ones, code by name or first line, and the one of run', () => {
+  it('are files below scripts, the file of run, and beside a script every file that is not prose', () => {
     const directory = temporaryDirectory()
     writeFiles(directory, {
       'SKILL.md': 'body',
@@ -38,7 +38,9 @@ describe('the files of a skill that act', () => {
     chmodSync(join(directory, 'bin/tool'), 0o755)
     chmodSync(join(directory, 'SKILL.md'), 0o777)
     expect(filesOf(directory, './references/notes.txt')).toEqual([
+      'script assets/data.json',
       'script bin/hashbang',
+      'script bin/plain',
       'script bin/tool',
       'script lib/helper.py',
       'script lib/module.wasm',
@@ -51,7 +53,7 @@ describe('the files of a skill that act', () => {
   })
 
   it.each(['notes.md', './notes.md', 'scripts/../notes.md', 'link.md', 'folder/notes.md'])(
-    'include prose that run names as %s',
+    'include prose if run names the file as %s',
     (run) => {
       const directory = temporaryDirectory()
       writeFiles(directory, { 'notes.md': '#!/bin/sh\n', 'scripts/a': '' })
@@ -69,13 +71,13 @@ describe('the files of a skill that act', () => {
     ['scripts/a.ts', '', 'node'],
     ['scripts/a', 'nothing\n', undefined],
     ['scripts/a.constructor', '', undefined],
-  ])('%s that begins with %j runs with %s', (path, content, interpreter) => {
+  ])('have an interpreter: %s that begins with %j runs with %s', (path, content, interpreter) => {
     const directory = temporaryDirectory()
     writeFiles(directory, { [path]: content })
     expect(collectSkillParts(directory, skillIn(directory))[0]?.interpreter).toBe(interpreter)
   })
 
-  it('include every link, with what it leads to inside the skill', () => {
+  it('include every link, with its target inside the skill', () => {
     const directory = temporaryDirectory()
     writeFiles(directory, { 'real/run': 'one', 'references/a.md': 'one' })
     symlinkSync('real', join(directory, 'scripts'))
@@ -86,6 +88,7 @@ describe('the files of a skill that act', () => {
     expect(before.map((part) => `${part.path} ${part.link ?? ''}`)).toEqual([
       'loop .',
       'outside /etc/hostname',
+      'real/run ',
       'scripts real',
       'scripts/run ',
       'tool references/a.md',
@@ -94,11 +97,11 @@ describe('the files of a skill that act', () => {
     writeFileSync(join(directory, 'references/a.md'), 'two')
     const after = collectSkillParts(directory, skillIn(directory))
     const changed = after.filter((part, index) => part.digest !== before[index]?.digest)
-    expect(changed.map((part) => part.path)).toEqual(['scripts/run', 'tool'])
+    expect(changed.map((part) => part.path)).toEqual(['real/run', 'scripts/run', 'tool'])
   })
 
   it.runIf(process.platform !== 'win32')(
-    'that are not files are never accepted and never waited for',
+    'include pipes and devices, which are never accepted and never read',
     () => {
       const directory = temporaryDirectory()
       mkdirSync(join(directory, 'scripts'))
@@ -113,7 +116,7 @@ describe('the files of a skill that act', () => {
     },
   )
 
-  it('include links that lead nowhere or out, which other targets change', () => {
+  it('include links that lead nowhere or outside, and record their targets', () => {
     const directory = temporaryDirectory()
     symlinkSync('nowhere', join(directory, 'a'))
     symlinkSync('/tmp', join(directory, 'scripts'))
@@ -136,7 +139,7 @@ describe('the files of a skill that act', () => {
     expect(collectSkillParts(directory, skillIn(directory))[0]?.digest).not.toBe(before[0]?.digest)
   })
 
-  it('are none where the directory is gone', () => {
+  it('are empty if the directory is gone', () => {
     expect(collectSkillParts('/w', skillIn('/w/.skillrail/skills/gone'))).toEqual([])
   })
 })
@@ -160,7 +163,7 @@ describe('the fields of a skill that act', () => {
     ['chain', { chain }, { steps: ['a', 'b'], gates: ['b'], policy: defaultChainPolicy }],
     ['fork', { context: 'fork', agent: 'general' }, { context: 'fork', agent: 'general' }],
     ['fork', { context: 'fork' }, { context: 'fork' }],
-  ])('count as what they say: %s %j', (kind, fields, value) => {
+  ])('are recorded with their value: %s %j', (kind, fields, value) => {
     const workspace = temporaryDirectory()
     const directory = join(workspace, 'skills/a')
     mkdirSync(directory, { recursive: true })
@@ -183,7 +186,7 @@ describe('the fields of a skill that act', () => {
     [{ agent: 'general' }],
     [{ context: undefined, agent: 'general', model: 'm' }],
     [{ arguments: ['a'], metadata: { a: 'b' } }],
-  ])('are not %j', (fields) => {
+  ])('do not include %j', (fields) => {
     const directory = temporaryDirectory()
     expect(collectSkillParts(directory, skillIn(directory, fields))).toEqual([])
   })
@@ -192,7 +195,7 @@ describe('the fields of a skill that act', () => {
     ['SKILL.md', 'SKILL.md'],
     ['skill.md', 'skill.md'],
     [undefined, 'SKILL.md'],
-  ])('are those of the document %s', (name, path) => {
+  ])('have the path of the document %s', (name, path) => {
     const directory = temporaryDirectory()
     const skill = skillIn(directory, { run: 'a.sh' })
     const given = name === undefined ? skill : { ...skill, path: join(directory, name) }
@@ -201,12 +204,12 @@ describe('the fields of a skill that act', () => {
 })
 
 describe('the parts of a workspace', () => {
-  it('are none of a skill that is gone', () => {
+  it('do not include a skill that is gone', () => {
     const workspace = temporaryDirectory()
     expect(collectActingParts(workspace, [skillIn(join(workspace, 'gone'))])).toEqual([])
   })
 
-  it('never equal what was accepted where they cannot be read', () => {
+  it('never equal the accepted parts if they cannot be read', () => {
     const workspace = temporaryDirectory()
     symlinkSync('nowhere', join(workspace, '.mcp.json'))
     const parts = collectActingParts(workspace, [])
@@ -217,7 +220,7 @@ describe('the parts of a workspace', () => {
     })
   })
 
-  it('are its configuration and those of every skill, once, in one order', () => {
+  it('are its configuration and the parts of every skill, each once, in a fixed order', () => {
     const workspace = temporaryDirectory()
     writeFiles(workspace, {
       '.mcp.json': '{"mcpServers":{"a":{"command":"x"}}}',
@@ -242,8 +245,10 @@ describe('the parts of a workspace', () => {
       'mcp .gemini/settings.json',
       'mcp .mcp.json',
       'workflow .skillrail/workflows.json',
+      'skill .agents/skills/a',
       'allowed-tools .agents/skills/a/SKILL.md',
       'script .agents/skills/a/scripts/run.sh',
+      'skill .agents/skills/b',
       'allowed-tools .agents/skills/b/SKILL.md',
       'script .agents/skills/b/scripts/run.sh',
     ])
@@ -260,7 +265,7 @@ describe('the parts of a workspace', () => {
     expect(assessWorkspace(accepted, collectActingParts(workspace, [])).state).toBe('changed')
   })
 
-  it('name what was added, removed and changed', () => {
+  it('differ from the acceptance by additions, removals and changes', () => {
     const workspace = temporaryDirectory()
     const directory = join(workspace, '.skillrail/skills/a')
     writeFiles(directory, { 'scripts/gone': '1', 'scripts/kept': '1', 'scripts/edited': '1' })

@@ -43,12 +43,15 @@ describe('decideTrust', () => {
     ['custom', '/opt', { trustedPaths: ['/opt'] }, false, 'trusted', 'trusted-path'],
     ['custom', '/opt-evil/s', { trustedPaths: ['/opt'] }, false, 'untrusted', 'custom-path'],
     ['custom', '/opt/../etc/s', { trustedPaths: ['/opt'] }, false, 'untrusted', 'custom-path'],
-  ])('%s at %s with %j, changed %s, is %s: %s', (scope, directory, facts, changed, level, code) => {
-    expect(decideTrust({ scope, directory, policy: policy(facts), changed })).toMatchObject({
-      level,
-      code,
-    })
-  })
+  ])(
+    'decides for scope %s at %s with %j, changed %s: %s, %s',
+    (scope, directory, facts, changed, level, code) => {
+      expect(decideTrust({ scope, directory, policy: policy(facts), changed })).toMatchObject({
+        level,
+        code,
+      })
+    },
+  )
 
   it('ignores an acceptance of another workspace', () => {
     const other = { ...acceptance, workspace: '/srv/other' }
@@ -60,7 +63,7 @@ describe('decideTrust', () => {
     expect(decideTrust({ ...facts, changed: false }).code).toBe('workspace-not-accepted')
   })
 
-  it('covers the skills that were accepted alone, and nothing else of their workspace', () => {
+  it('trusts single accepted skills, and nothing else in their workspace', () => {
     const some = policy({ acceptance: { ...acceptance, skills: ['.skillrail/skills/a'] } })
     const levelAt = (directory: string) =>
       decideTrust({ scope: 'project', directory, policy: some }).code
@@ -88,7 +91,7 @@ describe('decideTrust', () => {
     }),
   })
 
-  it('trusts nothing from a project or a path that the user or the caller did not name', () => {
+  it('trusts no project and no path that neither the user nor the caller named', () => {
     fc.assert(
       fc.property(facts, (input) => {
         const nobody = { ...input.policy, workspaceTrust: 'ask', trustedPaths: [] } as const
@@ -99,7 +102,7 @@ describe('decideTrust', () => {
     )
   })
 
-  it('trusts only inside what was named, and says by which name', () => {
+  it('trusts only directories inside a trusted place, and gives that place as the reason', () => {
     fc.assert(
       fc.property(facts, (input) => {
         const verdict = decideTrust(input)
@@ -147,7 +150,7 @@ describe('mayShadow', () => {
     ['trusted', 'untrusted', true],
     ['untrusted', 'untrusted', true],
     ['untrusted', 'trusted', false],
-  ])('%s over %s is %s', (upper, lower, allowed) => {
+  ])('lets a skill of level %s hide one of level %s: %s', (upper, lower, allowed) => {
     expect(mayShadow(upper, lower)).toBe(allowed)
   })
 })

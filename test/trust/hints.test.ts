@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { allowingHint } from '../../src/trust/acting-parts.ts'
+import { allowingHint } from '../../src/trust/skill-trust.ts'
 import type { TrustPolicy } from '../../src/trust/model.ts'
-import type { TrustReason } from '../../src/trust/skill-trust.ts'
+import type { TrustReason } from '../../src/trust/model.ts'
 
 const policy: TrustPolicy = {
   workspace: '/srv/project',

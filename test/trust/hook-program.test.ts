@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ActingPart } from '../../src/trust/model.ts'
-import { collectSkillParts, hookProgram } from '../../src/trust/acting-parts.ts'
+import { collectSkillParts } from '../../src/trust/acting-parts.ts'
+import { hookProgram } from '../../src/trust/hook-program.ts'
 import { skillIn, temporaryDirectory, writeFiles } from './_project.ts'
 
 describe('the program of a hook', () => {
@@ -21,7 +22,7 @@ describe('the program of a hook', () => {
     ['"$CLAUDE_SKILL_DIR"/check.md | cat', 'check.md', ' | cat'],
     ['"${CLAUDE_SKILL_DIR}/my check.md" x', 'my check.md', ' x'],
     ['$SKILLRAIL_SKILL_DIR//check.md', 'check.md', ''],
-  ])('%j is a file of its skill', (command, path, rest) => {
+  ])('is found as a file of the skill in %j', (command, path, rest) => {
     const program = hookProgram(command)
     expect([join(program?.path ?? ''), program?.rest]).toEqual([path, rest])
   })
@@ -45,11 +46,11 @@ describe('the program of a hook', () => {
     '"$CLAUDE_SKILL_DIR/$NAME"',
     '$CLAUDE_SKILL_DIR',
     '',
-  ])('%j is none that could be told', (command) => {
+  ])('is not found in %j', (command) => {
     expect(hookProgram(command)).toBeUndefined()
   })
 
-  it('and what stands behind it are all of the command', () => {
+  it('splits the command into its path and the rest, which together are the whole', () => {
     fc.assert(
       fc.property(fc.string(), (command) => {
         const program = hookProgram(command)
@@ -87,7 +88,7 @@ describe('a file that a hook runs', () => {
     'a/../guard.md --all',
     '$CLAUDE_SKILL_DIR/guard.md',
     '"$SKILLRAIL_SKILL_DIR/guard.md"',
-  ])('acts, whatever it looks like, where the command is %j', (command) => {
+  ])('acts, whatever it contains, if the command is %j', (command) => {
     expect(guardIn(hooksOf(command))).toMatchObject({ kind: 'script', executable: true })
   })
 
@@ -98,35 +99,38 @@ describe('a file that a hook runs', () => {
     'awk -fguard.md',
     'sh gu"ar"d\\.md',
     'sh GUARD.MD',
-  ])('acts where its name stands in the line for the shell %j', (command) => {
+  ])('acts if the shell line %j contains its name', (command) => {
     expect(guardIn(hooksOf(command))).toMatchObject({ kind: 'script' })
   })
 
-  it('acts below a folder whose name stands there', () => {
+  it('acts below a folder whose name the shell line contains', () => {
     const parts = partsWith(hooksOf('run-parts "$CLAUDE_SKILL_DIR/folder"'))
     expect(parts.map(({ path }) => path)).toContain('folder/below/step.md')
   })
 
-  it('acts in every shape of the field that a hook may have, and for no other command', () => {
+  it('acts in every form of the field `hooks`, and for no other command', () => {
     const several = { Stop: [{ hooks: [{ command: 'npm test' }, { command: './guard.md' }] }] }
     expect(guardIn({ Stop: { hooks: { command: './guard.md' } } })).toBeDefined()
     expect(guardIn(several)).toBeDefined()
     expect(guardIn(hooksOf('npm test'))).toBeUndefined()
   })
 
-  it('is refused where the line for the shell names one that changes unseen', () => {
+  it('is refused if the shell line names a file that can change unseen', () => {
     expect(partsWith(hooksOf('sh "$CLAUDE_SKILL_DIR"/a/.guard.sh.swp'))).toContainEqual(
       expect.objectContaining({ path: 'a/.guard.sh.swp', digest: 'unreadable' }),
     )
   })
 
-  it.each(['a/.guard.sh.swp', 'link'])('is refused as %s, which changes unseen', (path) => {
-    expect(partsWith(hooksOf(`./${path}`))).toContainEqual(
-      expect.objectContaining({
-        path,
-        digest: 'unreadable',
-        problem: 'is run by the skill and lies where it cannot be verified',
-      }),
-    )
-  })
+  it.each(['a/.guard.sh.swp', 'link'])(
+    'is refused as %s, because such a file can change unseen',
+    (path) => {
+      expect(partsWith(hooksOf(`./${path}`))).toContainEqual(
+        expect.objectContaining({
+          path,
+          digest: 'unreadable',
+          problem: 'is run by the skill and lies where it cannot be verified',
+        }),
+      )
+    },
+  )
 })

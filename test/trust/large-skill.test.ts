@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { collectSkillParts } from '../../src/trust/acting-parts.ts'
 import { skillIn, temporaryDirectory, writeFiles } from './_project.ts'
 
-it('a skill of more than 20,000 files is one that nobody can vouch for, links counted', () => {
+it('a skill with more than 20,000 files and links cannot be verified', () => {
   const directory = temporaryDirectory()
   const files = Array.from({ length: 999 }, (_, index) => [`a/${index}.md`, ''])
   writeFiles(directory, Object.fromEntries(files))

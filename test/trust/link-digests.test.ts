@@ -2,14 +2,9 @@ import { mkdirSync, realpathSync, rmSync, symlinkSync, truncateSync, writeFileSy
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { sha256 } from '../../src/core/json.ts'
-import {
-  currentSkills,
-  lockDrift,
-  lockStateOf,
-  LockStore,
-  readLock,
-  serializeLock,
-} from '../../src/trust/lock.ts'
+import { currentSkills, lockDrift, lockStateOf } from '../../src/trust/lock.ts'
+import { LockStore } from '../../src/trust/lock-store.ts'
+import { readLock, serializeLock } from '../../src/trust/lock-file.ts'
 import { treeDigest } from '../../src/trust/skill-files.ts'
 import { parseTrust, serializeTrust } from '../../src/trust/store.ts'
 import { collectSkillParts } from '../../src/trust/acting-parts.ts'
@@ -32,7 +27,7 @@ function project() {
 }
 
 describe('a link in a skill', () => {
-  it('is locked as a link, and a file with the bytes that are hashed for it is a change', async () => {
+  it('is locked as a link, and differs from a file with the same hashed bytes', async () => {
     const { workspace, directory, place, store, now } = project()
     await store.write(now())
     expect(lockStateOf(workspace, directory)).toBeUndefined()
@@ -48,7 +43,7 @@ describe('a link in a skill', () => {
     ])
   })
 
-  it('is a change against a lock that has it in the form of before', () => {
+  it('differs from a lock that has the earlier form of its digest', () => {
     const { workspace, directory, now } = project()
     const files = new Map(now()[0]?.tree.files.map(({ path, digest }) => [path, digest]))
     files.set('scripts/a', sha256(`link ${target}\n${sha256('a')}`))
@@ -59,7 +54,7 @@ describe('a link in a skill', () => {
     expect(lockStateOf(workspace, directory)).toBe('drifted')
   })
 
-  it('is read back from the record of what was accepted', () => {
+  it('is read back from the record of acceptances', () => {
     const { workspace, directory } = project()
     const parts = collectSkillParts(workspace, skillIn(directory))
       .filter(({ link }) => link !== undefined)
@@ -70,7 +65,7 @@ describe('a link in a skill', () => {
   })
 })
 
-it('a lock takes no path twice, be it of a skill or of a file', async () => {
+it('a lock refuses a path that occurs twice, for skills and for files', async () => {
   const { store, now } = project()
   const digest = treeDigest([])
   const skill = { path: 'a', name: 'a', digest, files: new Map(), executable: undefined }
@@ -82,7 +77,7 @@ it('a lock takes no path twice, be it of a skill or of a file', async () => {
   await expect(store.write([twice])).rejects.toMatchObject({ code: 'lock-path-twice' })
 })
 
-it('a skill with a file of a terabyte is drifted at once, and is not locked', async () => {
+it('a skill with a file of a terabyte has drifted without being read, and is not locked', async () => {
   const { workspace, directory, store, now } = project()
   await store.write(now())
   truncateSync(join(directory, 'references/a.md'), 2 ** 40)

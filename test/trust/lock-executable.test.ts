@@ -3,15 +3,9 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { sha256 } from '../../src/core/json.ts'
-import {
-  currentSkills,
-  lockDrift,
-  lockStateOf,
-  LockStore,
-  parseLock,
-  readLock,
-  serializeLock,
-} from '../../src/trust/lock.ts'
+import { currentSkills, lockDrift, lockStateOf } from '../../src/trust/lock.ts'
+import { LockStore } from '../../src/trust/lock-store.ts'
+import { parseLock, readLock, serializeLock } from '../../src/trust/lock-file.ts'
 import { treeDigest } from '../../src/trust/skill-files.ts'
 import { runtimeIn, temporaryDirectory, writeFiles } from './_project.ts'
 
@@ -43,7 +37,7 @@ function onWindows(): void {
 }
 
 describe.skipIf(process.platform === 'win32')('a lock', () => {
-  it('says which files may be executed, and holds them to it', async () => {
+  it('records which files may be executed, and reports a changed bit', async () => {
     const { directory, store, now, drift, state } = project()
     await store.write(now())
     expect(JSON.parse(readFileSync(store.path, 'utf8'))).toMatchObject({
@@ -67,7 +61,7 @@ describe.skipIf(process.platform === 'win32')('a lock', () => {
     ])
   })
 
-  it('is the same whatever the umask is, as it is after a checkout', async () => {
+  it('does not depend on the umask of a checkout', async () => {
     const { directory, store, now, state } = project()
     await store.write(now())
     chmodSync(join(directory, 'scripts/run.sh'), 0o700)
@@ -75,7 +69,7 @@ describe.skipIf(process.platform === 'win32')('a lock', () => {
     expect(state()).toBeUndefined()
   })
 
-  it('of version 1 is read, and holds the contents alone', () => {
+  it('compares only contents in version 1', () => {
     const { workspace, directory, drift, state } = project()
     const files = Object.fromEntries(
       ['SKILL.md', 'data.csv', 'scripts/run.sh'].map((path) => [path, sha256(text)]),
@@ -90,7 +84,7 @@ describe.skipIf(process.platform === 'win32')('a lock', () => {
     expect(state()).toBe('drifted')
   })
 
-  it('is compared by contents alone on Windows, and one from there says nothing of it', async () => {
+  it('compares only contents on Windows, where it records no executable files', async () => {
     const { directory, store, now, state } = project()
     await store.write(now())
     onWindows()
@@ -106,7 +100,7 @@ describe.skipIf(process.platform === 'win32')('a lock', () => {
     ['a path twice', '["a", "a"]'],
     ['no path', '[1]'],
     ['other paths than its digest has', '[]'],
-  ])('with %s as what may be executed is unreadable, with the line', (_, executable) => {
+  ])('is unreadable with %s as executable files, and the error has the line', (_, executable) => {
     const digest = treeDigest([['a', sha256('a')]], ['a'])
     const parsed = parseLock(
       `{"version": 2, "skills": [{"path": "a", "name": "a",\n"digest": "${digest}",\n"executable": ${executable},\n"files": {"a": "${sha256('a')}"}}]}`,
@@ -114,7 +108,7 @@ describe.skipIf(process.platform === 'win32')('a lock', () => {
     expect(parsed).toMatchObject({ ok: false, problem: expect.stringContaining('skill 1') })
   })
 
-  it('is read, or refused, whatever it says of what may be executed', () => {
+  it('is read or refused, whatever it contains as executable files', () => {
     const files = { a: sha256('a') }
     fc.assert(
       fc.property(fc.jsonValue(), (executable) => {
@@ -128,7 +122,7 @@ describe.skipIf(process.platform === 'win32')('a lock', () => {
     )
   })
 
-  it('is what was written, whatever of a skill may be executed', () => {
+  it('is read back as written, whichever files may be executed', () => {
     const path = fc.stringMatching(/^[a-z_]{1,6}(?:\/[a-z.]{3,6})?$/)
     const skill = fc.uniqueArray(path, { minLength: 1 }).chain((paths) =>
       fc.record({

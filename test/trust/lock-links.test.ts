@@ -2,7 +2,8 @@ import { rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { collectSkillParts } from '../../src/trust/acting-parts.ts'
-import { currentSkills, lockStateOf, LockStore, lockText } from '../../src/trust/lock.ts'
+import { currentSkills, lockStateOf } from '../../src/trust/lock.ts'
+import { LockStore, lockText } from '../../src/trust/lock-store.ts'
 import { runtimeIn, skillIn, temporaryDirectory, writeFiles } from './_project.ts'
 
 async function locked() {
@@ -33,7 +34,7 @@ it.each([
   expect(() => lockText(now(), store.path)).toThrow('outside the skill')
 })
 
-it('a lock that was written when such links were named holds such a skill no more', async () => {
+it('a lock of an earlier version that recorded such links no longer matches', async () => {
   const { workspace, directory, state } = await locked()
   symlinkSync('../shared/b.sh', join(directory, 'out'))
   const parts = collectSkillParts(workspace, skillIn(directory))
@@ -41,7 +42,7 @@ it('a lock that was written when such links were named holds such a skill no mor
   expect(state()).toBe('drifted')
 })
 
-it('a link that leads nowhere is locked, until something is there', async () => {
+it('a link that leads nowhere is locked, and differs once its target exists', async () => {
   const { workspace, directory, store, now, state } = await locked()
   symlinkSync('../shared/later.sh', join(directory, 'out'))
   symlinkSync('lib/later.sh', join(directory, 'in'))
@@ -55,7 +56,7 @@ it('a link that leads nowhere is locked, until something is there', async () => 
   expect(state()).toBe('drifted')
 })
 
-it('a link inside a skill is locked with what it leads to', async () => {
+it('a link inside a skill is locked with its target', async () => {
   const { directory, store, now, state } = await locked()
   symlinkSync('lib', join(directory, 'way'))
   symlinkSync('lib/a.sh', join(directory, 'a.sh'))

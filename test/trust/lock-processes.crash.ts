@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { LockStore, readLock } from '../../src/trust/lock.ts'
+import { LockStore } from '../../src/trust/lock-store.ts'
+import { readLock } from '../../src/trust/lock-file.ts'
 import { runtimeIn, temporaryDirectory, writeFiles } from './_project.ts'
 
 const writer = new URL('../fixtures/programs/lock-writer.ts', import.meta.url).pathname
@@ -28,7 +29,7 @@ function project() {
 }
 
 it(
-  'a lock is one of those that 6 processes wrote 25 times each',
+  'a lock is always one whole lock while 6 processes write 25 times each',
   { timeout: 120_000 },
   async () => {
     const { start, sizes } = project()

@@ -10,16 +10,11 @@ import {
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { sha256 } from '../../src/core/json.ts'
-import {
-  currentSkills,
-  LockStore,
-  nearestLock,
-  parseLock,
-  readLock,
-  serializeLock,
-} from '../../src/trust/lock.ts'
+import { currentSkills, nearestLock } from '../../src/trust/lock.ts'
+import { LockStore } from '../../src/trust/lock-store.ts'
+import { parseLock, readLock, serializeLock } from '../../src/trust/lock-file.ts'
 import { treeDigest } from '../../src/trust/skill-files.ts'
-import { lockedTrust } from '../../src/trust/skill-trust.ts'
+import { trustOfMany } from '../../src/trust/skill-trust.ts'
 import { runtimeIn, skillIn, temporaryDirectory, writeFiles } from './_project.ts'
 
 const file = sha256('a')
@@ -42,7 +37,7 @@ describe('a lock', () => {
     ['has version 0', { version: 0 }, 'must have the version 1 or 2', false],
     ['is newer', { version: 3 }, 'has version 3; this Skillrail knows 2', true],
     ['has no list', { version: 2, skills: {} }, 'must have a list of skills', false],
-  ])('that %s is refused in words', (_, value, message, newer) => {
+  ])('is refused with a sentence if it %s', (_, value, message, newer) => {
     const parsed = parseLock(JSON.stringify(value))
     expect(parsed).toMatchObject({ ok: false, newer, problem: message })
   })
@@ -66,17 +61,17 @@ describe('a lock', () => {
       { ...good, digest: file },
       'has a digest that is not that of the files in skill 2',
     ],
-  ])('with a skill that has %s is refused on its line', (_, skill, message) => {
+  ])("is refused if a skill has %s, with the skill's number", (_, skill, message) => {
     expect(said({ ...good, path: 'first' }, skill)).toEqual([message, false])
   })
 
-  it('with one path twice is refused at the second, and read without it', () => {
+  it('is refused if a path occurs twice, and read without the second one', () => {
     expect(said(good, { ...good, name: 'b' })).toEqual(['has the path of skill 2 twice', false])
     expect(said(good, { ...good, path: 'b' })).toBe('is read')
     expect(said({ ...good, path: '.' })).toBe('is read')
   })
 
-  it('is written in the order of paths, whatever they come in', () => {
+  it('is written in the order of paths, whatever the input order is', () => {
     const files = new Map([
       ['z', file],
       ['b', file],
@@ -93,7 +88,7 @@ describe('a lock', () => {
     )
   })
 
-  it('cannot be where .skillrail is a file, and says it', () => {
+  it('reports that .skillrail is a file', () => {
     const workspace = temporaryDirectory()
     writeFiles(workspace, { '.skillrail': 'x' })
     expect(readLock(workspace)).toMatchObject({
@@ -107,7 +102,7 @@ describe('a lock', () => {
     })
   })
 
-  it('that is a link, or cannot be read, says so with what to do', () => {
+  it('reports a link or an unreadable file, with a hint', () => {
     const workspace = temporaryDirectory()
     writeFiles(workspace, { elsewhere: '{}', '.skillrail/x': '' })
     const path = join(workspace, '.skillrail/skills.lock.json')
@@ -126,7 +121,7 @@ describe('a lock', () => {
     })
   })
 
-  it('of a newer version has another hint', () => {
+  it('has another hint for a newer version', () => {
     const workspace = temporaryDirectory()
     writeFiles(workspace, { '.skillrail/skills.lock.json': '{"version": 9, "skills": []}' })
     const [problem] = diagnosticsOf(readLock(workspace))
@@ -156,7 +151,7 @@ async function locked() {
 }
 
 describe('the lock of a folder above', () => {
-  it('is named for a project without one, and not for its own', async () => {
+  it('is named for a project without a lock, and not for its own project', async () => {
     const { workspace } = await locked()
     const inner = join(workspace, 'deep/inner')
     mkdirSync(inner, { recursive: true })
@@ -165,23 +160,21 @@ describe('the lock of a folder above', () => {
     expect(nearestLock(temporaryDirectory()).reading.state).toBe('none')
   })
 
-  it('decides the level of each skill that lies there', async () => {
-    const { workspace, runtime, root } = await locked()
+  it('decides the level of each skill below its folder', async () => {
+    const { workspace, runtime } = await locked()
     const skill = skillIn(join(workspace, 'skills/a'))
-    const level = lockedTrust(runtime, { workspace, workspaceTrust: 'trusted', trustedPaths: [] })
-    expect(level?.(skill)).toMatchObject({ level: 'trusted' })
+    const level = trustOfMany(runtime, { workspace, workspaceTrust: 'trusted', trustedPaths: [] })
+    expect(level(skill)).toMatchObject({ level: 'trusted' })
     writeFiles(workspace, { 'skills/a/SKILL.md': '---\nname: a\ndescription: B.\n---\n' })
-    expect(level?.(skill)).toMatchObject({
+    expect(level(skill)).toMatchObject({
       level: 'untrusted',
       hint: expect.stringContaining('skillrail trust'),
     })
-    const elsewhere = { workspace: join(root, 'none'), trustedPaths: [] }
-    expect(lockedTrust(runtime, elsewhere)).toBeUndefined()
   })
 })
 
-describe('what is kept about a lock', () => {
-  it('is its texts, that it was there, and nothing once it is removed', async () => {
+describe('the data that a user keeps about a lock', () => {
+  it('are its texts and its existence, until the lock is removed', async () => {
     const { store, current, workspace } = await locked()
     const [{ tree } = { tree: { files: [] } }] = current()
     const [digest = ''] = tree.files.map((each) => each.digest)
@@ -196,7 +189,7 @@ describe('what is kept about a lock', () => {
     expect(existsSync(join(workspace, '.skillrail/skills.lock.json'))).toBe(false)
   })
 
-  it('is for its user alone, and names the project', async () => {
+  it('are readable by the user alone, and name the project', async () => {
     const { root, workspace } = await locked()
     const marks = join(root, 'home/.local/state/skillrail/trust-lock')
     const [mark = ''] = readdirSync(marks).filter((name) => name.endsWith('.locked'))
@@ -205,7 +198,7 @@ describe('what is kept about a lock', () => {
     expect(statSync(join(marks, mark)).mode & 0o777).toBe(0o600)
   })
 
-  it('keeps no text that seems to hold a secret', async () => {
+  it('contain no text that seems to contain a secret', async () => {
     const { store, current, workspace } = await locked()
     const secret = ['gh', 'p_', 'q7R8'.repeat(9)].join('')
     writeFiles(workspace, { 'skills/a/notes.md': `The key is ${secret}\n` })
@@ -217,7 +210,7 @@ describe('what is kept about a lock', () => {
   it.each([
     ['a lock that cannot be read', '{', 'the lock was not touched: the lock file is not JSON'],
     ['a newer one', '{"version": 9}', 'the lock was not touched: the lock file has version 9'],
-  ])('is not written over %s', async (_, text, message) => {
+  ])('are not written over %s', async (_, text, message) => {
     const { store, current } = await locked()
     writeFileSync(store.path, text)
     await expect(store.write(current())).rejects.toMatchObject({
@@ -228,7 +221,7 @@ describe('what is kept about a lock', () => {
     expect(readFileSync(store.path, 'utf8')).toBe(text)
   })
 
-  it('is not written through a link in the place of its directory', async () => {
+  it('are not written through a link in the place of .skillrail', async () => {
     const root = temporaryDirectory()
     const workspace = join(root, 'project')
     writeFiles(workspace, { 'skills/a/SKILL.md': 'x' })

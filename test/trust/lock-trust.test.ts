@@ -16,7 +16,8 @@ import {
   readTrustPolicy,
   trustRefusal,
 } from '../../src/trust/skill-trust.ts'
-import { currentSkills, LockStore } from '../../src/trust/lock.ts'
+import { currentSkills } from '../../src/trust/lock.ts'
+import { LockStore } from '../../src/trust/lock-store.ts'
 import { TrustStore } from '../../src/trust/store.ts'
 import { runtimeIn, skillIn, temporaryDirectory, writeFiles } from './_project.ts'
 
@@ -46,7 +47,7 @@ async function locked() {
 }
 
 describe('in a project with a lock', () => {
-  it('a skill is trusted as it was locked, and not once any text of it differs', async () => {
+  it('a skill is trusted as it was locked, and untrusted once any text differs', async () => {
     const { directory, verdict } = await locked()
     expect(verdict()).toMatchObject({ level: 'trusted', code: 'workspace-accepted' })
     appendFileSync(join(directory, 'guide.md'), 'More.\n')
@@ -55,7 +56,7 @@ describe('in a project with a lock', () => {
     expect(verdict()).toMatchObject({ level: 'trusted' })
   })
 
-  it('nobody else vouches for a skill that differs', async () => {
+  it('neither the caller nor a trusted path vouches for a skill that differs', async () => {
     const { directory, verdict } = await locked()
     expect(verdict({ vouched: true })).toMatchObject({ code: 'workspace-option' })
     expect(verdict({ trustedPaths: [directory] })).toMatchObject({ code: 'trusted-path' })
@@ -64,7 +65,7 @@ describe('in a project with a lock', () => {
     expect(verdict({ trustedPaths: [directory] })).toMatchObject({ code: 'lock-drift' })
   })
 
-  it('a skill that is not in it is not trusted', async () => {
+  it('a skill that the lock does not contain is not trusted', async () => {
     const { workspace, runtime, skill, verdict } = await locked()
     const other = skillIn(join(workspace, '.claude/skills/other'))
     writeFiles(other.directory, files)
@@ -73,7 +74,7 @@ describe('in a project with a lock', () => {
     expect(verdict({}, other)).toMatchObject({ level: 'untrusted', code: 'lock-drift' })
   })
 
-  it('a skill that was moved to a folder that the project gives by path is not trusted', async () => {
+  it('a skill that was moved to a configured folder of the project is not trusted', async () => {
     const { workspace, directory, skill, verdict } = await locked()
     const moved = join(workspace, 'elsewhere')
     renameSync(directory, moved)
@@ -81,7 +82,7 @@ describe('in a project with a lock', () => {
     expect(verdict({ trustedPaths: [workspace] }, custom)).toMatchObject({ code: 'lock-drift' })
   })
 
-  it('a folder that became a workspace of its own is held to the lock above, until it has one', async () => {
+  it('a folder that became a workspace follows the lock above until it has its own', async () => {
     const { root, runtime, lock, verdict, workspace } = await locked()
     const inner = join(workspace, 'sub')
     const skill = skillIn(join(inner, '.claude/skills/deploy'))
@@ -110,7 +111,7 @@ describe('in a project with a lock', () => {
     expect(verdict({ vouched: true })).toMatchObject({ level: 'untrusted', code: 'lock-drift' })
   })
 
-  it('a skill that comes from a trusted path outside is none of its business', async () => {
+  it('a skill in a trusted path outside the project ignores the lock', async () => {
     const { root, workspace, verdict } = await locked()
     const outside = join(root, 'outside')
     writeFiles(outside, files)
@@ -120,20 +121,20 @@ describe('in a project with a lock', () => {
     expect(verdict({ trustedPaths: [outside] }, linked)).toMatchObject({ code: 'trusted-path' })
   })
 
-  it('the skills of the user are none of its business', async () => {
+  it("the user's skills ignore the lock", async () => {
     const { root, verdict } = await locked()
     const own = { ...skillIn(join(root, 'home/.claude/skills/own')), scope: 'user' as const }
     expect(verdict({}, own)).toMatchObject({ level: 'trusted', code: 'user-scope' })
   })
 
-  it('what acts and was not accepted is not trusted, though skill and lock were edited together', async () => {
+  it('a part that was not accepted is not trusted, although skill and lock were edited together', async () => {
     const { directory, lock, now, verdict } = await locked()
     appendFileSync(join(directory, 'scripts/run.sh'), 'curl evil\n')
     await lock.write(now())
     expect(verdict()).toMatchObject({ level: 'untrusted', code: 'workspace-changed' })
   })
 
-  it('a lock that cannot be read takes the trust from every skill, and gives it back once it is gone', async () => {
+  it('a lock that cannot be read makes every skill untrusted until the lock is gone', async () => {
     const { lock, verdict } = await locked()
     writeFileSync(lock.path, '{')
     expect(verdict()).toMatchObject({ level: 'untrusted', code: 'lock-unreadable' })
@@ -142,7 +143,7 @@ describe('in a project with a lock', () => {
     expect(verdict()).toMatchObject({ level: 'trusted', code: 'workspace-accepted' })
   })
 
-  it('a lock that changes between two questions is read again', async () => {
+  it('a lock that changes between two decisions is read again', async () => {
     const { lock, verdict } = await locked()
     const text = readFileSync(lock.path, 'utf8')
     expect(verdict().level).toBe('trusted')
@@ -152,7 +153,7 @@ describe('in a project with a lock', () => {
     expect(verdict()).toMatchObject({ code: 'lock-drift' })
   })
 
-  it('a refusal says how to look and how to go on', async () => {
+  it('a refusal says how to inspect the difference and how to continue', async () => {
     const { workspace, directory, runtime, skill, lock } = await locked()
     const { policy } = readTrustPolicy(runtime, { workspace })
     appendFileSync(join(directory, 'guide.md'), 'More.\n')
@@ -170,7 +171,7 @@ it('a project cannot be trusted by its lock alone', async () => {
   expect(verdict()).toMatchObject({ level: 'untrusted', code: 'workspace-not-accepted' })
 })
 
-it('a lock never raises a level, and lowers that of skills in the project alone', () => {
+it('a lock never raises a level, and lowers only the level of project skills', () => {
   const directory = fc.constantFrom('/p/s', '/q/s', undefined)
   const policy = fc.record({
     workspace: fc.constant('/p'),

@@ -12,14 +12,9 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { sha256 } from '../../src/core/json.ts'
-import {
-  currentSkills,
-  lockDrift,
-  lockReadOnce,
-  LockStore,
-  parseLock,
-  readLock,
-} from '../../src/trust/lock.ts'
+import { currentSkills, lockDrift, lockReadOnce } from '../../src/trust/lock.ts'
+import { LockStore } from '../../src/trust/lock-store.ts'
+import { parseLock, readLock } from '../../src/trust/lock-file.ts'
 import { runtimeIn, temporaryDirectory, writeFiles } from './_project.ts'
 
 const skill = '.claude/skills/deploy'
@@ -48,13 +43,13 @@ function project(files: Readonly<Record<string, string>> = {}) {
 }
 
 describe('a lock', () => {
-  it('that cannot be looked for is not a lock that is missing', () => {
+  it('is unreadable, not missing, if its folder cannot be read', () => {
     const { workspace } = project()
     expect(readLock(join(workspace, 'no such place')).state).toBe('none')
     expect(readLock(join(workspace, 'x'.repeat(300))).state).toBe('unreadable')
   })
 
-  it('is looked for when a plan first asks for it, and the same for all that is asked then', async () => {
+  it('is read when a plan first needs it, and then stays the same', async () => {
     const { workspace, store, now } = project()
     const lockOf = lockReadOnce(workspace)
     await store.write(now())
@@ -65,7 +60,7 @@ describe('a lock', () => {
     expect(lockReadOnce(workspace)().reading.state).toBe('unreadable')
   })
 
-  it('has every file of a skill, text too, in a file that is the same for the same skills', async () => {
+  it('contains every file of a skill, text too, and is the same file for the same skills', async () => {
     const { workspace, store, now } = project({
       [`${skill}/references/guide.md`]: 'A guide.\n',
       '.git/config': 'of the workspace',
@@ -90,7 +85,7 @@ describe('a lock', () => {
     expect(readFileSync(store.path, 'utf8')).toBe(text)
   })
 
-  it('says which files of which skills changed, came and went', async () => {
+  it('reports which files of which skills changed, were added or removed', async () => {
     const { store, now, drift, directory } = project({
       [`${skill}/a.txt`]: 'a',
       [`${skill}/b.txt`]: 'b',
@@ -116,7 +111,7 @@ describe('a lock', () => {
     ])
   })
 
-  it('looks where a locked skill was, though nobody asked about it', async () => {
+  it('compares a locked skill at its locked path, even if discovery missed it', async () => {
     const { workspace, store, now, drift } = project({
       'sub/.claude/skills/far/SKILL.md': document,
     })
@@ -127,7 +122,7 @@ describe('a lock', () => {
     expect(drift(skill)).toMatchObject([{ change: 'changed', path: far }])
   })
 
-  it('does not take a link for the directory that was locked', async () => {
+  it('does not accept a link in the place of a locked directory', async () => {
     const { workspace, store, now, drift, directory } = project()
     await store.write(now())
     renameSync(directory, join(workspace, 'elsewhere'))
@@ -138,7 +133,7 @@ describe('a lock', () => {
     ])
   })
 
-  it('counts neither itself nor what runs leave behind where the workspace is a skill', async () => {
+  it('leaves out itself and the files of runs if the workspace is a skill', async () => {
     const { workspace, store, now, drift } = project({ 'SKILL.md': document })
     await store.write(now('.'))
     writeFiles(workspace, { '.skillrail/runs/one.jsonl': '{}' })
@@ -147,7 +142,7 @@ describe('a lock', () => {
     expect(drift('.')).toMatchObject([{ path: '.', files: [{ path: 'more.md' }] }])
   })
 
-  it('remembers the texts for the user, without those that hold a secret, until they are not needed', async () => {
+  it('keeps texts for the user while they are needed, except texts with a secret', async () => {
     const secret = `token = "${['ghp', 'a1B2'.repeat(9)].join('_')}"\n`
     const { store, now, directory } = project({ [`${skill}/secret.txt`]: secret })
     await store.write(now())
@@ -161,7 +156,7 @@ describe('a lock', () => {
     expect(await store.remove()).toBe(false)
   })
 
-  it('holds no skill with a file that cannot be vouched for', async () => {
+  it('refuses a skill with a file that cannot be verified', async () => {
     const { store, now, directory } = project()
     symlinkSync('a', join(directory, 'b'))
     symlinkSync('b', join(directory, 'a'))
@@ -189,9 +184,9 @@ const tree = fc.dictionary(
 
 const bits = process.platform !== 'win32'
 
-describe('no change escapes a lock', () => {
+describe('a lock and any change of a skill', () => {
   it(
-    'of one byte, an added, a removed, a renamed or an executable file',
+    'differ, for one byte and for an added, removed, renamed or executable file',
     { timeout: 120_000 },
     async () => {
       await fc.assert(
@@ -232,7 +227,7 @@ describe('no change escapes a lock', () => {
   )
 })
 
-describe('a lock file that somebody else made', () => {
+describe('a lock file that another program wrote', () => {
   const entry = (path: string, files: string, over = sha256(`${digest} SKILL.md\0`)) =>
     `{"version": 1,\n "skills": [\n  {"path": ${JSON.stringify(path)}, "name": "x", "digest": "${over}",\n   "files": ${files}}]}`
   const good = `{"SKILL.md": "${digest}"}`
@@ -262,7 +257,7 @@ describe('a lock file that somebody else made', () => {
       'lock-file-corrupt',
     ],
     ['deep nesting without an end', '['.repeat(1e5), 'lock-file-corrupt'],
-  ])('with %s counts as unreadable, and is left as it is', async (_, text, code) => {
+  ])('is unreadable with %s, and stays unchanged', async (_, text, code) => {
     const { workspace, store, now } = project()
     writeFiles(workspace, { '.skillrail/skills.lock.json': text })
     expect(readLock(workspace)).toMatchObject({
@@ -273,7 +268,7 @@ describe('a lock file that somebody else made', () => {
     expect(readFileSync(store.path, 'utf8')).toBe(text)
   })
 
-  it('twice with one path counts as unreadable', () => {
+  it('is unreadable if a path occurs twice', () => {
     const { workspace } = project()
     const [one] = /\{"path"[^]*\}\}/.exec(entry('a', good)) ?? []
     writeFiles(workspace, {
@@ -282,7 +277,7 @@ describe('a lock file that somebody else made', () => {
     expect(readLock(workspace)).toMatchObject({ diagnostics: [{ code: 'lock-file-corrupt' }] })
   })
 
-  it('is read with names that objects have of their own', () => {
+  it('is read with names such as __proto__', () => {
     const { workspace } = project()
     const over = sha256([`${digest} __proto__\0`, `${digest} constructor\0`].join(''))
     writeFiles(workspace, {
@@ -310,7 +305,7 @@ describe('a lock file that somebody else made', () => {
     expect(changes.at(0)).toMatchObject({ change: 'added', path: skill })
   })
 
-  it('is not a lock where it is a link, and nothing is written through it', async () => {
+  it('is unreadable if it is a link, and nothing is written through the link', async () => {
     const { root, workspace, store, now } = project()
     await store.write(now())
     const outside = join(root, 'outside.json')
@@ -319,13 +314,13 @@ describe('a lock file that somebody else made', () => {
     await refusesToWrite({ workspace, store, now, outside })
   })
 
-  it('is not a lock where it is a link to nothing', () => {
+  it('is unreadable if it is a link to nothing', () => {
     const { workspace } = project({ '.skillrail/config.json': '{}' })
     symlinkSync('nowhere', join(workspace, '.skillrail/skills.lock.json'))
     expect(readLock(workspace)).toMatchObject({ diagnostics: [{ code: 'lock-file-link' }] })
   })
 
-  it('is not a lock below a link, and nothing is written there', async () => {
+  it('is unreadable below a link, and nothing is written there', async () => {
     const { root, workspace, store, now } = project()
     await store.write(now())
     const outside = join(root, 'outside')
@@ -353,18 +348,18 @@ describe('a lock file that somebody else made', () => {
     expect(readFileSync(outside, 'utf8')).toBe(before)
   }
 
-  it('is not a lock where it is a directory', () => {
+  it('is unreadable if it is a directory', () => {
     const { workspace } = project({ '.skillrail/skills.lock.json/x': '' })
     expect(readLock(workspace)).toMatchObject({ state: 'unreadable' })
   })
 })
 
-it('a text that is not JSON costs no more than its length', () => {
+it('text that is not JSON is refused in linear time', () => {
   const quotes = '"\\"'.repeat(1_000_000)
   expect(parseLock(`{"a":1,${quotes}`)).toMatchObject({ ok: false, problem: 'is not JSON' })
 })
 
-it('any text at all is a lock or a problem', () => {
+it('any text is read as a lock or refused', () => {
   const pieces = fc.constantFrom('{', '}', '[', ']', '"', '\\', ':', ',', ' ', '1', 'a', '\n')
   fc.assert(
     fc.property(fc.array(pieces, { maxLength: 60 }), (parts) => {

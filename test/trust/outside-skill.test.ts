@@ -7,13 +7,14 @@ import { findScript } from '../../src/exec/find-script.ts'
 import { listResources } from '../../src/library/skill-files.ts'
 import { readTarget } from '../../src/trigger/inject.ts'
 import { collectSkillParts } from '../../src/trust/acting-parts.ts'
-import { currentSkills, lockStateOf, LockStore } from '../../src/trust/lock.ts'
+import { currentSkills, lockStateOf } from '../../src/trust/lock.ts'
+import { LockStore } from '../../src/trust/lock-store.ts'
 import { skillTree } from '../../src/trust/skill-files.ts'
 import { runtimeIn, skillIn, temporaryDirectory, writeFiles } from './_project.ts'
 
 const names = ['.DS_Store', 'Thumbs.db', 'desktop.ini', '.run.sh.swp', '.guide.md.swo']
 
-describe.each(names)('%s, which a program leaves behind in a skill,', (name) => {
+describe.each(names)('%s, which programs create in a skill,', (name) => {
   const path = `scripts/${name}`
 
   async function locked() {
@@ -30,7 +31,7 @@ describe.each(names)('%s, which a program leaves behind in a skill,', (name) => 
     return { directory, state }
   }
 
-  it('is not a drift, and nothing that was not accepted', async () => {
+  it('is neither drift nor a change since the acceptance', async () => {
     const { directory, state } = await locked()
     expect(state()).toBeUndefined()
     expect(collectSkillParts(dirname(directory), skillIn(directory), { text: true })).toHaveLength(
@@ -38,7 +39,7 @@ describe.each(names)('%s, which a program leaves behind in a skill,', (name) => 
     )
   })
 
-  it('is neither run nor injected nor offered, in any spelling, by a link neither', async () => {
+  it('is not run, injected or offered, in any spelling and through a link', async () => {
     const { directory } = await locked()
     symlinkSync(path, join(directory, 'guide.md'))
     for (const way of [path, `scripts/../${path}`, 'guide.md']) {
@@ -51,7 +52,7 @@ describe.each(names)('%s, which a program leaves behind in a skill,', (name) => 
     expect(listResources(directory).files.map((file) => file.path)).toEqual(['guide.md'])
   })
 
-  it('is refused where `run` names it', async () => {
+  it('is refused if `run` names it', async () => {
     const { directory } = await locked()
     const parts = collectSkillParts(dirname(directory), skillIn(directory, { run: path }))
     expect(parts).toContainEqual(
@@ -62,7 +63,7 @@ describe.each(names)('%s, which a program leaves behind in a skill,', (name) => 
     )
   })
 
-  it('counts as a folder and as a link', async () => {
+  it('is part of the digest as a folder and as a link', async () => {
     const { directory, state } = await locked()
     rmSync(join(directory, path))
     expect(state()).toBeUndefined()
@@ -75,7 +76,7 @@ describe.each(names)('%s, which a program leaves behind in a skill,', (name) => 
   })
 })
 
-it('no other name is left out of a digest', () => {
+it('a digest leaves out no other name', () => {
   for (const name of [
     '.ds_store.sh',
     'x.swp',
@@ -110,7 +111,7 @@ it('a skill that is the project runs and injects nothing of its .git and .skillr
   }
 })
 
-it('what a skill can run or inject is in its digest, or is refused', () => {
+it('every file that a skill can run or inject is in its digest, or is refused', () => {
   const part = fc.oneof(
     fc.constantFrom(
       ...names,

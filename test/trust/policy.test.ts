@@ -5,7 +5,7 @@ import { TrustStore } from '../../src/trust/store.ts'
 import { readTrustPolicy } from '../../src/trust/skill-trust.ts'
 import { runtimeIn, temporaryDirectory, writeFiles } from './_project.ts'
 
-it('asks, and trusts no path and no workspace, where nobody said otherwise', () => {
+it('asks, and trusts no path and no workspace by default', () => {
   const workspace = temporaryDirectory()
   expect(readTrustPolicy(runtimeIn(workspace), { workspace })).toEqual({
     policy: { workspace, workspaceTrust: 'ask', trustedPaths: [], acceptance: undefined },
@@ -13,13 +13,13 @@ it('asks, and trusts no path and no workspace, where nobody said otherwise', () 
   })
 })
 
-it('takes the word of the caller for the workspace', () => {
+it('trusts the workspace if the caller vouches for it', () => {
   const workspace = temporaryDirectory()
   const options = { workspace, workspaceTrust: 'trusted' } as const
   expect(readTrustPolicy(runtimeIn(workspace), options).policy.workspaceTrust).toBe('trusted')
 })
 
-it('takes what was accepted for this workspace, among others', async () => {
+it('selects the acceptance of this workspace', async () => {
   const root = temporaryDirectory()
   const runtime = runtimeIn(root)
   const store = new TrustStore(runtime)
@@ -33,13 +33,13 @@ it('takes what was accepted for this workspace, among others', async () => {
   expect(store.find(join(root, 'd'))).toBeUndefined()
 })
 
-it('knows a workspace that is gone by the path it was given', () => {
+it('finds the acceptance of a deleted workspace by its path', () => {
   const root = temporaryDirectory()
   const workspace = join(root, 'gone')
   expect(readTrustPolicy(runtimeIn(root), { workspace }).policy.workspace).toBe(workspace)
 })
 
-it('trusts the home and what is below it, absolute paths, and none that leads nowhere', () => {
+it('expands trusted paths below the home, and leaves out paths that lead nowhere', () => {
   const root = temporaryDirectory()
   const runtime = runtimeIn(root)
   mkdirSync(join(runtime.home, 'mine'))
@@ -50,23 +50,26 @@ it('trusts the home and what is below it, absolute paths, and none that leads no
   expect(diagnostics).toEqual([])
 })
 
-it.each(['skills', './skills', '~other/skills', ''])('ignores the path %j, and says so', (path) => {
-  const workspace = temporaryDirectory()
-  mkdirSync(join(workspace, 'skills'))
-  const reading = readTrustPolicy(runtimeIn(workspace), { workspace, trustedPaths: [path] })
-  expect(reading.policy.trustedPaths).toEqual([])
-  expect(reading.diagnostics).toEqual([
-    {
-      code: 'trusted-path-relative',
-      severity: 'warning',
-      message: `the trusted path "${path}" is relative and was ignored`,
-      path: 'skills.trustedPaths',
-      hint: 'Give an absolute path or one that begins with ~/.',
-    },
-  ])
-})
+it.each(['skills', './skills', '~other/skills', ''])(
+  'ignores the relative path %j and reports it',
+  (path) => {
+    const workspace = temporaryDirectory()
+    mkdirSync(join(workspace, 'skills'))
+    const reading = readTrustPolicy(runtimeIn(workspace), { workspace, trustedPaths: [path] })
+    expect(reading.policy.trustedPaths).toEqual([])
+    expect(reading.diagnostics).toEqual([
+      {
+        code: 'trusted-path-relative',
+        severity: 'warning',
+        message: `the trusted path "${path}" is relative and was ignored`,
+        path: 'skills.trustedPaths',
+        hint: 'Give an absolute path or one that begins with ~/.',
+      },
+    ])
+  },
+)
 
-it('trusts no workspace where the record is damaged, and says so first', () => {
+it('trusts no workspace if the record is damaged, and reports that first', () => {
   const workspace = temporaryDirectory()
   const runtime = runtimeIn(workspace)
   const { path } = new TrustStore(runtime)

@@ -3,7 +3,9 @@ import { lstatSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { afterEach, expect, it, vi } from 'vitest'
 import { collectActingParts } from '../../src/trust/acting-parts.ts'
-import { currentSkills, lockStateOf, LockStore, readLock } from '../../src/trust/lock.ts'
+import { currentSkills, lockStateOf } from '../../src/trust/lock.ts'
+import { LockStore } from '../../src/trust/lock-store.ts'
+import { readLock } from '../../src/trust/lock-file.ts'
 import { runtimeIn, skillIn, temporaryDirectory, writeFiles } from './_project.ts'
 
 type Call = 'lstatSync' | 'readlinkSync' | 'openSync'
@@ -51,7 +53,7 @@ function removeAt(call: Call, name: string): void {
   }
 }
 
-it('a file that was not locked and goes away while the skill is read is drift', async () => {
+it('an unlocked file that disappears during the read is drift', async () => {
   const { directory, now, state } = await locked()
   writeFiles(directory, { 'lib/more.sh': '' })
   removeAt('lstatSync', 'more.sh')
@@ -68,20 +70,20 @@ it.each([
   ['lstatSync', 'a.sh'],
   ['openSync', 'a.sh'],
   ['openSync', 'SKILL.md'],
-] as const)('a locked file that is gone at %s of %s is drift', async (call, name) => {
+] as const)('a locked file that disappears at %s of %s is drift', async (call, name) => {
   const { state } = await locked()
   removeAt(call, name)
   expect(state()).toBe('drifted')
 })
 
-it('a link that goes away is drift, and no defect', async () => {
+it('a link that disappears during the read is drift, not a crash', async () => {
   const { directory, state } = await locked()
   symlinkSync('lib/a.sh', join(directory, 'way'))
   removeAt('readlinkSync', 'way')
   expect(state()).toBe('drifted')
 })
 
-it('a skill that goes away while it is read is drift', async () => {
+it('a skill that disappears during the read is drift', async () => {
   const { directory, state } = await locked()
   moment.before = (call, path) => {
     if (call === 'openSync' && basename(path) === 'SKILL.md') rmSync(directory, { recursive: true })
@@ -90,7 +92,7 @@ it('a skill that goes away while it is read is drift', async () => {
   expect(state()).toBe('drifted')
 })
 
-it('a lock that goes away while it is read is not one that never was', async () => {
+it('a lock that disappears during the read is unreadable, not missing', async () => {
   const { workspace, store } = await locked()
   const aside = `${store.path}.aside`
   moment.after = (path) => {
@@ -102,7 +104,7 @@ it('a lock that goes away while it is read is not one that never was', async () 
 })
 
 it.each(['lstatSync', 'readlinkSync', 'openSync'] as const)(
-  'a workflow file that goes away at %s is not what was accepted',
+  'a workflow file that disappears at %s differs from the acceptance',
   (call) => {
     const workspace = temporaryDirectory()
     writeFiles(workspace, { 'elsewhere.json': '{}' })

@@ -28,7 +28,7 @@ const mib = 1024 * 1024
 const onLinux = process.platform === 'linux'
 
 describe('a file of a skill', () => {
-  it('is recorded by its content alone, and a link by where it leads too', () => {
+  it('is recorded by its content, and a link also by its target', () => {
     const directory = temporaryDirectory()
     writeFiles(directory, { 'scripts/run.sh': 'echo\n', 'references/a.md': '#!/bin/sh\n' })
     symlinkSync('nowhere', join(directory, 'lost'))
@@ -70,7 +70,7 @@ describe('a file of a skill', () => {
     ['no UTF-8', Buffer.from([0x61, 0xff]), undefined],
     ['with a NUL', Buffer.from('a\0b'), undefined],
   ])(
-    'that is %s has all of it in its digest, and its text where it can be shown',
+    'has a digest of all its content if it is %s, and its text if that is printable',
     (_, bytes, text) => {
       const directory = temporaryDirectory()
       mkdirSync(join(directory, 'scripts'))
@@ -89,7 +89,7 @@ describe('a file of a skill', () => {
     ['x #!/bin/sh\n', undefined],
     ['#!\n', undefined],
     [`#!/bin/bash\n${'x'.repeat(70_000)}`, 'bash'],
-  ])('that begins with %j runs with %s', (content, interpreter) => {
+  ])('runs with the interpreter of its first line: %j gives %s', (content, interpreter) => {
     const directory = temporaryDirectory()
     writeFiles(directory, { 'scripts/a': content })
     expect(partsOf(directory)[0]?.interpreter).toBe(interpreter)
@@ -98,7 +98,7 @@ describe('a file of a skill', () => {
   it.each([
     [(target: string, content: string) => `link ${target}\n${content}`],
     [(target: string, content: string) => `${target}\0${content}`],
-  ])('never has the digest of a link, whatever it says', (textOf) => {
+  ])('never has the digest of a link, whatever it contains', (textOf) => {
     const directory = temporaryDirectory()
     writeFiles(directory, { 'references/a.md': 'text' })
     mkdirSync(join(directory, 'scripts'))
@@ -112,7 +112,7 @@ describe('a file of a skill', () => {
     expect(after?.digest).not.toBe(before?.digest)
   })
 
-  it('below .git and node_modules counts as anywhere', () => {
+  it('counts below nested .git and node_modules folders', () => {
     const workspace = temporaryDirectory()
     const own = join(workspace, 'skill')
     writeFiles(own, {
@@ -132,7 +132,7 @@ describe('a file of a skill', () => {
     expect(all.map(({ path }) => path)).toContain('skill/a/.git/notes.txt')
   })
 
-  it("is none of the skill in the workspace's own .git, which then may hold nothing that runs", () => {
+  it("is left out in the workspace's own .git, and refused if the skill runs it", () => {
     const directory = temporaryDirectory()
     writeFiles(directory, { '.git/hooks/pre-commit': '#!/bin/sh\n', 'a/.git/run.sh': '' })
     expect(namesOf(directory, { text: true })).toEqual(['script a/.git/run.sh'])
@@ -148,13 +148,13 @@ describe('a file of a skill', () => {
     }
   })
 
-  it('acts below scripts in any spelling, and not below a folder that only contains the word', () => {
+  it('acts below scripts in any case, and not below a folder whose name only contains the word', () => {
     const directory = temporaryDirectory()
     writeFiles(directory, { 'Scripts/a.md': '', 'my-scripts/b.md': '', 'x/scripts/c.md': '' })
     expect(namesOf(directory)).toEqual(['script Scripts/a.md'])
   })
 
-  it('is closed again', { skip: !onLinux }, () => {
+  it('is closed after it was read', { skip: !onLinux }, () => {
     const directory = temporaryDirectory()
     const many = Array.from({ length: 100 }, (_, index) => [`scripts/${index}`, 'x'.repeat(70_000)])
     writeFiles(directory, Object.fromEntries(many))
@@ -164,11 +164,11 @@ describe('a file of a skill', () => {
   })
 })
 
-describe('what nobody can vouch for', () => {
+describe('an entry that cannot be verified', () => {
   const refused = { kind: 'script', digest: 'unreadable', size: 0 }
 
   it(
-    'is a pipe, in scripts or reached by a link; one elsewhere is nothing',
+    'is a pipe in scripts or behind a link; a pipe elsewhere is ignored',
     { skip: !onLinux },
     () => {
       const directory = temporaryDirectory()
@@ -189,7 +189,7 @@ describe('what nobody can vouch for', () => {
     },
   )
 
-  it('is a name that is not UTF-8, beside the name that it looks like', { skip: !onLinux }, () => {
+  it('is a name that is not UTF-8, beside a name that looks the same', { skip: !onLinux }, () => {
     const directory = temporaryDirectory()
     writeFiles(directory, { 'scripts/a\uFFFD': 'harmless' })
     expect(partsOf(directory)).toMatchObject([{ digest: sha256('harmless') }])
@@ -224,7 +224,7 @@ describe('what nobody can vouch for', () => {
     },
   )
 
-  it('is a file of more than 64 MiB, though it is only as long as that', () => {
+  it('is a file of more than 64 MiB, even a sparse one', () => {
     const directory = temporaryDirectory()
     writeFiles(directory, { 'scripts/a': '', 'scripts/b': '' })
     truncateSync(join(directory, 'scripts/a'), 64 * mib + 1)
@@ -240,7 +240,7 @@ describe('what nobody can vouch for', () => {
     expect(partsOf(directory)[0]).toMatchObject(refused)
   })
 
-  it('is a skill of more than 256 MiB, links counted', () => {
+  it('is a skill of more than 256 MiB, including its links', () => {
     const directory = temporaryDirectory()
     writeFiles(directory, { 'scripts/a': '' })
     truncateSync(join(directory, 'scripts/a'), 64 * mib)
@@ -289,7 +289,7 @@ describe('what nobody can vouch for', () => {
 })
 
 describe('links between the folders of a skill', () => {
-  it('are followed once around, wherever they lead back to', () => {
+  it('are followed once, wherever they lead back to', () => {
     const directory = temporaryDirectory()
     writeFiles(directory, { 'a/b/run.sh': '', 'c/run.sh': '' })
     symlinkSync('..', join(directory, 'a/b/up'))
@@ -301,5 +301,42 @@ describe('links between the folders of a skill', () => {
     expect(paths).toContain('script c/back/b/run.sh')
     expect(paths.filter((path) => path.includes('up/'))).toEqual([])
     expect(paths.filter((path) => path.includes('over/back/'))).toEqual([])
+  })
+})
+
+/** None of these is code by its name, its mode or its first line. */
+const loadedFiles = {
+  common: 'greet() { echo; }\n',
+  Makefile: 'all:\n\techo\n',
+  'lib/Foo.pm': 'package Foo; 1;\n',
+  'package.json': '{"main":"x.js"}',
+  'config/settings.yaml': 'a: 1\n',
+  'templates/page.html': '<p>\n',
+  'requirements.txt': 'left-pad\n',
+  LICENSE: 'MIT\n',
+}
+const proseFiles = { 'SKILL.md': '---\n', 'docs/guide.md': '# Guide\n', 'logo.svg': '<svg/>' }
+
+describe('a file that a script can load', () => {
+  it.each([
+    ['below scripts', { 'scripts/run.sh': '. ./common\n' }, {}],
+    ['elsewhere', { 'tool.py': 'import json\n' }, {}],
+    ['that a hook starts', {}, { hooks: { Stop: [{ hooks: [{ command: 'make all' }] }] } }],
+    ['that allowed-tools permits', {}, { allowedTools: [{ tool: 'Bash', pattern: 'make' }] }],
+  ] as const)('acts in a skill with a script %s, and prose does not', (_, script, fields) => {
+    const directory = temporaryDirectory()
+    writeFiles(directory, { ...loadedFiles, ...proseFiles, ...script })
+    const parts = collectSkillParts(directory, skillIn(directory, fields))
+    const scripts = parts.filter(({ kind }) => kind === 'script').map(({ path }) => path)
+    expect(scripts.toSorted()).toEqual(
+      [...Object.keys(loadedFiles), ...Object.keys(script)].toSorted(),
+    )
+  })
+
+  it('is text in a skill without a script', () => {
+    const directory = temporaryDirectory()
+    writeFiles(directory, { ...loadedFiles, ...proseFiles })
+    expect(namesOf(directory)).toEqual([])
+    expect(namesOf(directory, { text: true })).toHaveLength(11)
   })
 })

@@ -12,6 +12,7 @@ import { describe, expect, it } from 'vitest'
 import type { ChainDeclaration } from '../../src/skill/model.ts'
 import { collectActingParts } from '../../src/trust/acting-parts.ts'
 import {
+  assessWorkspace,
   confirmTrust,
   readTrustPolicy,
   requireTrusted,
@@ -19,7 +20,7 @@ import {
   skillTrust,
   trustRefusal,
 } from '../../src/trust/skill-trust.ts'
-import { WorkspaceNotTrustedError } from '../../src/trust/commands/review.ts'
+import { WorkspaceNotTrustedError } from '../../src/commands/trust/agree.ts'
 import { TrustStore } from '../../src/trust/store.ts'
 import { runtimeIn, skillIn, temporaryDirectory, writeFiles } from './_project.ts'
 
@@ -42,7 +43,7 @@ async function acceptedProject(options: { pinned?: boolean } = {}) {
 }
 
 describe('a project skill', () => {
-  it('is untrusted until its workspace is accepted, and trusted after', async () => {
+  it('is untrusted until its workspace is accepted', async () => {
     const { runtime, workspace, skill, policyNow } = await acceptedProject()
     expect(confirmTrust(skill, policyNow()).level).toBe('trusted')
     await new TrustStore(runtime).revoke(workspace)
@@ -84,7 +85,7 @@ describe('a project skill', () => {
         symlinkSync('/tmp', join(d, 'scripts'))
       },
     ],
-  ])('may not act when %s', async (_what, change) => {
+  ])('is refused after %s', async (_what, change) => {
     const { directory, skill, policyNow } = await acceptedProject()
     change(directory)
     expect(skillTrust(skill, policyNow()).level).toBe('trusted')
@@ -98,13 +99,13 @@ describe('a project skill', () => {
     ['run', { run: 'references/how.md' }],
     ['a chain', { chain: chainOf('a', 'b') }],
     ['context: fork', { context: 'fork' as const, agent: 'general' }],
-  ])('may not act when %s is new', async (_field, fields) => {
+  ])('is refused if %s is new', async (_field, fields) => {
     const { directory, policyNow } = await acceptedProject()
     const edited = skillIn(directory, { allowedTools: [{ tool: 'Read' }], ...fields })
     expect(confirmTrust(edited, policyNow()).code).toBe('workspace-changed')
   })
 
-  it('may not act when a step or a gate of its chain is gone', async () => {
+  it('is refused if a step or a gate of its chain is gone', async () => {
     const { runtime, workspace, directory, policyNow } = await acceptedProject()
     const before = skillIn(directory, { chain: chainOf('a', 'b') })
     await new TrustStore(runtime).accept(workspace, collectActingParts(workspace, [before]))
@@ -115,7 +116,7 @@ describe('a project skill', () => {
     }
   })
 
-  it('may change its text, unless the workspace is pinned', async () => {
+  it('stays trusted after its text changed, unless the workspace is pinned', async () => {
     const free = await acceptedProject()
     writeFileSync(join(free.directory, 'references/how.md'), 'Quickly.\n')
     expect(confirmTrust(free.skill, free.policyNow()).level).toBe('trusted')
@@ -141,7 +142,7 @@ describe('a project skill', () => {
     ['.skillrail/skills/a', ''],
     ['packages/web/.claude/skills/a', '/packages/web/.claude/skills'],
   ])(
-    'of a workspace nobody trusted, at %s, is refused with a command that sees it',
+    'is refused at %s of an untrusted workspace, with a command that finds the skill',
     (path, place) => {
       const root = temporaryDirectory()
       const { policy } = readTrustPolicy(runtimeIn(root), { workspace: root })
@@ -155,13 +156,13 @@ describe('a project skill', () => {
     },
   )
 
-  it('passes where it is trusted, and gives no refusal', async () => {
+  it('passes without a refusal if it is trusted', async () => {
     const { skill, policyNow } = await acceptedProject()
     expect(() => requireTrusted(skill, policyNow(), 'run its script')).not.toThrow()
     expect(trustRefusal(skill, policyNow(), 'run its script')).toBeUndefined()
   })
 
-  it('is judged beside others by its own parts', async () => {
+  it('is judged by its own parts, whatever other skills do', async () => {
     const { runtime, workspace, directory, skill, policyNow } = await acceptedProject()
     const other = skillIn(join(workspace, '.skillrail/skills/other'))
     writeFiles(other.directory, { 'scripts/run.sh': 'echo other\n' })
@@ -173,7 +174,7 @@ describe('a project skill', () => {
     expect(confirmTrust(skill, policyNow()).code).toBe('workspace-changed')
   })
 
-  it('may not act when it loses its sandbox', async () => {
+  it('is refused after it lost its sandbox', async () => {
     const { runtime, workspace, directory, policyNow } = await acceptedProject()
     const before = skillIn(directory, { run: 'scripts/run.sh', sandbox: true })
     await new TrustStore(runtime).accept(workspace, collectActingParts(workspace, [before]))
@@ -182,16 +183,63 @@ describe('a project skill', () => {
     expect(confirmTrust(after, policyNow()).code).toBe('workspace-changed')
   })
 
-  it('that was never seen before may not act, although its workspace is trusted', async () => {
+  it('is refused if it is new in a trusted workspace', async () => {
     const { workspace, policyNow } = await acceptedProject()
     const directory = join(workspace, '.skillrail/skills/other')
     writeFiles(directory, { 'scripts/run.sh': 'echo hello\n' })
     expect(confirmTrust(skillIn(directory), policyNow()).code).toBe('workspace-added')
   })
+
+  it('is refused if it is new and contains only text, until it is accepted', async () => {
+    const { runtime, workspace, skill, policyNow } = await acceptedProject()
+    const directory = join(workspace, '.skillrail/skills/other')
+    writeFiles(directory, { 'SKILL.md': '---\nname: other\n---\nDo it.\n' })
+    const other = skillIn(directory)
+    expect(confirmTrust(other, policyNow()).code).toBe('workspace-added')
+    const before = assessWorkspace(
+      policyNow().acceptance,
+      collectActingParts(workspace, [skill, other]),
+    )
+    expect(before.changes).toMatchObject([{ change: 'added', part: { kind: 'skill' } }])
+    expect(before.changes[0]?.part).toHaveProperty('text', expect.stringContaining('Do it.'))
+    const store = new TrustStore(runtime)
+    await store.accept(workspace, collectActingParts(workspace, [skill, other]))
+    expect(confirmTrust(other, policyNow()).level).toBe('trusted')
+    writeFiles(directory, { 'SKILL.md': '---\nname: other\n---\nDo more.\n' })
+    expect(confirmTrust(other, policyNow()).level).toBe('trusted')
+    writeFiles(directory, { 'scripts/run.sh': 'echo\n' })
+    expect(confirmTrust(other, policyNow()).level).toBe('untrusted')
+  })
+
+  it('is trusted if it is new, contains only text, and the user accepted new text', async () => {
+    const { runtime, workspace, skill, policyNow } = await acceptedProject()
+    const store = new TrustStore(runtime)
+    const parts = collectActingParts(workspace, [skill])
+    await store.accept(workspace, parts, { newText: true })
+    const directory = join(workspace, '.skillrail/skills/other')
+    writeFiles(directory, { 'SKILL.md': '---\nname: other\n---\n' })
+    const other = skillIn(directory)
+    expect(confirmTrust(other, policyNow()).level).toBe('trusted')
+    expect(
+      assessWorkspace(policyNow().acceptance, [...parts, ...collectActingParts(workspace, [other])])
+        .state,
+    ).toBe('trusted')
+    writeFiles(directory, { 'scripts/run.sh': 'echo\n' })
+    expect(confirmTrust(other, policyNow()).code).toBe('workspace-added')
+  })
+
+  it('is known from an earlier record that named no skills', async () => {
+    const { runtime, workspace, skill, policyNow } = await acceptedProject()
+    const parts = collectActingParts(workspace, [skill])
+    const earlier = parts.filter(({ kind }) => kind !== 'skill')
+    await new TrustStore(runtime).accept(workspace, earlier)
+    expect(confirmTrust(skill, policyNow()).level).toBe('trusted')
+    expect(assessWorkspace(policyNow().acceptance, parts).state).toBe('trusted')
+  })
 })
 
 describe('a workspace', () => {
-  it('that was renamed or copied is another workspace', async () => {
+  it('is another workspace after it was renamed or copied', async () => {
     const { root, runtime, workspace } = await acceptedProject()
     const copy = join(root, 'copy')
     cpSync(workspace, copy, { recursive: true })
@@ -203,7 +251,7 @@ describe('a workspace', () => {
     }
   })
 
-  it('reached by a link is judged by its real path', async () => {
+  it('is judged by its real path behind a link', async () => {
     const { root, runtime, workspace, skill } = await acceptedProject()
     symlinkSync(workspace, join(root, 'link'))
     const { policy } = readTrustPolicy(runtime, { workspace: join(root, 'link') })
@@ -212,7 +260,7 @@ describe('a workspace', () => {
     expect(confirmTrust(linked, policy).level).toBe('trusted')
   })
 
-  it('that was trusted and is now a link to another folder is not trusted', async () => {
+  it('is not trusted after it was replaced by a link to another folder', async () => {
     const { root, runtime, workspace } = await acceptedProject()
     const evil = join(root, 'evil')
     cpSync(workspace, evil, { recursive: true })
@@ -223,7 +271,7 @@ describe('a workspace', () => {
     expect(skillTrust(skill, policy).level).toBe('untrusted')
   })
 
-  it('does not cover a skill that a link brings in from outside', async () => {
+  it('does not cover a skill behind a link to outside', async () => {
     const { root, runtime, workspace, policyNow } = await acceptedProject()
     writeFiles(join(root, 'outside'), { 'scripts/run.sh': 'echo hello\n' })
     const link = join(workspace, '.skillrail/skills/borrowed')
@@ -236,8 +284,8 @@ describe('a workspace', () => {
   })
 })
 
-describe('the word of the caller for a workspace that nobody accepted', () => {
-  it('covers its skills, and none that a link brings in from outside', () => {
+describe('a caller who vouches for a workspace that nobody accepted', () => {
+  it("covers the workspace's skills, and no skill behind a link to outside", () => {
     const root = temporaryDirectory()
     const workspace = join(root, 'project')
     for (const path of ['project/a', 'outside']) mkdirSync(join(root, path), { recursive: true })
@@ -250,19 +298,19 @@ describe('the word of the caller for a workspace that nobody accepted', () => {
   })
 })
 
-it('a skill is judged by its real path where the caller knows it', async () => {
+it('a skill is judged by the real path that the caller provides', async () => {
   const { root, skill, policyNow } = await acceptedProject()
   const real = { ...skill, realDirectory: join(root, 'elsewhere') }
   expect(skillTrust(real, policyNow()).code).toBe('outside-workspace')
 })
 
-it('nobody was there to trust a workspace: exit code 4', () => {
+it('the error for a workspace that nobody confirmed has exit code 4', () => {
   const error = new WorkspaceNotTrustedError({ code: 'workspace-not-trusted', message: 'No.' })
   expect(error.exitCode).toBe(4)
 })
 
 describe('a custom path', () => {
-  it('that leads nowhere is one all the same', async () => {
+  it('keeps its scope if it leads nowhere', async () => {
     const { root, policyNow } = await acceptedProject()
     const skill = { ...skillIn(join(root, 'missing')), scope: 'custom' as const }
     expect(skillTrust(skill, policyNow()).code).toBe('custom-path')

@@ -33,14 +33,14 @@ function storeHolding(text: string): TrustStore {
 }
 
 describe('the store', () => {
-  it('holds nothing before anything was accepted, and makes no file by looking', () => {
+  it('is empty before the first acceptance, and reading creates no file', () => {
     const store = newStore()
     expect(store.read()).toEqual({ acceptances: [], diagnostics: [] })
     expect(store.find('/nowhere')).toBeUndefined()
     expect(statSync(store.path, { throwIfNoEntry: false })).toBeUndefined()
   })
 
-  it('remembers what was accepted, replaces it, and forgets it when asked', async () => {
+  it('stores, replaces and revokes an acceptance', async () => {
     const store = newStore()
     await store.accept('/w/a', [part('one')])
     await store.accept('/w/b', [])
@@ -67,7 +67,7 @@ describe('the store', () => {
     }
   })
 
-  it('keeps accepted texts for a diff, and drops those that nobody needs', async () => {
+  it('keeps accepted texts for a diff, and drops texts that are no longer needed', async () => {
     const store = newStore()
     await store.accept('/w/a', [part('one')])
     await store.accept('/w/b', [part('one'), part('two', { path: 'x' })])
@@ -83,7 +83,7 @@ describe('the store', () => {
     expect(readdirSync(texts)).toEqual([`${sha256('one').slice('sha256:'.length)}.txt`])
   })
 
-  it('copies no text that is not what was hashed, and drops none that is needed', async () => {
+  it('keeps no text with another digest, and drops no text that is needed', async () => {
     const store = newStore()
     const texts = join(dirname(store.path), 'trust')
     await store.accept('/w/a', [part('one')])
@@ -92,7 +92,7 @@ describe('the store', () => {
     expect(readdirSync(texts)).toHaveLength(1)
   })
 
-  it('writes nothing where there was nothing to take back, and an empty record after the last', async () => {
+  it('writes nothing if there is nothing to revoke, and an empty record after the last revocation', async () => {
     const store = newStore()
     expect(await store.revoke('/w/a')).toBe(false)
     expect(statSync(store.path, { throwIfNoEntry: false })).toBeUndefined()
@@ -101,14 +101,14 @@ describe('the store', () => {
     expect(JSON.parse(readFileSync(store.path, 'utf8'))).toEqual({ version: 1, workspaces: [] })
   })
 
-  it('copies no text that holds a secret', async () => {
+  it('keeps no text that contains a secret', async () => {
     const store = newStore()
     const text = 'API_KEY=abcdefghijklmnop\n'
     await store.accept('/w/a', [part(text)])
     expect(store.texts.read(sha256(text))).toBeUndefined()
   })
 
-  it('shows no kept text that was edited', async () => {
+  it('does not return a kept text that was edited', async () => {
     const store = newStore()
     await store.accept('/w/a', [part('one')])
     const texts = join(dirname(store.path), 'trust')
@@ -136,15 +136,15 @@ const entry = { workspace: '/w', acceptedAt: 't', pinned: false, parts: [] as un
 const stored = { owner: '', path: 'a', kind: 'script', digest: sha256(''), size: 0 }
 const file = (workspaces: unknown, version: unknown = 1) => JSON.stringify({ version, workspaces })
 
-describe('a record that is not ours', () => {
+describe('a record that Skillrail did not write', () => {
   it.each([
     ['empty', '', 'it is not JSON'],
     ['cut off', '{"version": 1, "workspaces": [', 'it is not JSON'],
     ['not JSON', 'xyz', 'it is not JSON'],
     ['commented', '{ /* hello */ "version": 1 }', 'it is not JSON'],
-    ['a list', '[]', 'its version must be 1 or 2'],
-    ['without a version', '{"workspaces": []}', 'its version must be 1 or 2'],
-    ['with a wrong version', '{"version": "1"}', 'its version must be 1 or 2'],
+    ['a list', '[]', 'its version must be from 1 to 3'],
+    ['without a version', '{"workspaces": []}', 'its version must be from 1 to 3'],
+    ['with a wrong version', '{"version": "1"}', 'its version must be from 1 to 3'],
     ['without workspaces', file(undefined), 'it must have a list of workspaces'],
     ['with a number for an entry', file([7]), 'entry 1 of workspaces'],
     ['with a relative path', file([{ ...entry, workspace: 'w' }]), 'entry 1 of workspaces'],
@@ -165,7 +165,7 @@ describe('a record that is not ours', () => {
       '{"version":1,"workspaces":[{"__proto__":{"workspace":"/w"}}]}',
       'entry 1 of workspaces',
     ],
-  ])('is refused when it is %s', async (_what, text, sentence) => {
+  ])('is refused if it is %s', async (_what, text, sentence) => {
     const store = storeHolding(text)
     expect(store.read()).toMatchObject({
       acceptances: [],
@@ -179,15 +179,15 @@ describe('a record that is not ours', () => {
     expect(readFileSync(store.path, 'utf8')).toBe(text)
   })
 
-  it('is refused when a newer Skillrail wrote it, and not touched', async () => {
-    const text = file([entry], 3)
+  it('is refused and left unchanged if a newer Skillrail wrote it', async () => {
+    const text = file([entry], 4)
     const store = storeHolding(text)
     expect(store.read().diagnostics[0]?.code).toBe('trust-file-newer')
     await expect(store.accept('/w', [])).rejects.toMatchObject({ code: 'trust-file-newer' })
     expect(readFileSync(store.path, 'utf8')).toBe(text)
   })
 
-  it('is refused when it is a directory', async () => {
+  it('is refused if it is a directory', async () => {
     const store = newStore()
     mkdirSync(store.path, { recursive: true })
     expect(store.read().diagnostics[0]?.message).toContain('is a directory')
@@ -222,7 +222,7 @@ describe('the record as text', () => {
     )
   })
 
-  it('is read or refused, whatever it is', () => {
+  it('is read or refused, whatever the text is', () => {
     const anything = fc.oneof(
       fc.string(),
       fc.json(),

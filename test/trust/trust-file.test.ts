@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { sha256 } from '../../src/core/json.ts'
 import { StateFileError } from '../../src/core/errors.ts'
-import { actingKinds } from '../../src/trust/model.ts'
+import { actingKinds, skillPart } from '../../src/trust/model.ts'
 import { parseTrust, serializeTrust } from '../../src/trust/store.ts'
 
 const part = { owner: '', path: 'a', kind: 'script', digest: sha256(''), size: 0 }
@@ -41,7 +41,7 @@ describe('a value of the record that is wrong', () => {
     ['parts', [7]],
     ['parts', [null]],
     ['parts', [[]]],
-  ])('%s as %j is refused with its entry', (field, value) => {
+  ])('is refused with the number of its entry: %s as %j', (field, value) => {
     const text = record([accepted, { ...accepted, workspace: '/x', [field]: value }])
     expect(damage(text)).toBe(invalid)
   })
@@ -56,38 +56,45 @@ describe('a value of the record that is wrong', () => {
     ['digest', `${sha256('')}0`],
     ['digest', sha256('').toUpperCase()],
     ['size', '0'],
-  ])('%s of a part as %j is refused with its entry', (field, value) => {
+  ])('is refused in a part with the number of its entry: %s as %j', (field, value) => {
     const parts = [part, { ...part, [field]: value }]
     expect(damage(record([accepted, { ...accepted, workspace: '/x', parts }]))).toBe(invalid)
   })
 
-  it('comes with what to do', () => {
+  it('is refused with a hint', () => {
     expect(refusal('[]').hint).toBe('Fix it, or move it away and run skillrail trust again.')
   })
 })
 
 describe('the version of the record', () => {
-  it('may not be newer', () => {
-    const { code, message, hint } = refusal(record([], 3))
+  it('is refused if it is newer', () => {
+    const { code, message, hint } = refusal(record([], 4))
     expect([code, message, hint]).toEqual([
       'trust-file-newer',
-      'the record of trusted workspaces /state/trust.json has version 3; this Skillrail knows 2',
+      'the record of trusted workspaces /state/trust.json has version 4; this Skillrail knows 3',
       'Use the newer Skillrail; the file was not touched.',
     ])
   })
 
-  it.each([0, '2', null])('may not be %j', (version) => {
-    expect(damage(record([], version))).toBe('its version must be 1 or 2')
+  it.each([0, '2', null])('is refused if it is %j', (version) => {
+    expect(damage(record([], version))).toBe('its version must be from 1 to 3')
   })
 })
 
-it('an entry for some skills is of version 2, which older programs refuse, and is read back', () => {
+it('an entry for single skills has version 2, which older programs refuse, and is read back', () => {
   const [whole] = parseTrust(record([accepted]), 'f')
   if (whole === undefined) throw new Error('it has no entry')
   const text = serializeTrust([{ ...whole, skills: ['s'] }])
   expect(JSON.parse(text)).toMatchObject({ version: 2 })
   expect(parseTrust(text, 'f')).toEqual([{ ...accepted, skills: ['s'] }])
   expect(JSON.parse(serializeTrust([whole]))).toMatchObject({ version: 1 })
+})
+
+it('an entry that names skills has version 3, and is read back', () => {
+  const entry = { ...accepted, newText: true, parts: [skillPart('skills/a')] }
+  const text = serializeTrust([entry])
+  expect(JSON.parse(text)).toMatchObject({ version: 3 })
+  expect(parseTrust(text, '/state/trust.json')).toEqual([entry])
 })
 
 it.each(actingKinds)('a part of the kind %s is read back', (kind) => {

@@ -21,7 +21,7 @@ describe('a lock of the project', () => {
     ['project', undefined, false],
     ['user', inside, false],
     ['code', inside, false],
-  ])('holds for a skill of scope %s at %s: %s', (scope, directory, holds) => {
+  ])('applies to a skill of scope %s at %s: %s', (scope, directory, holds) => {
     expect(isUnderLock({ scope, directory, policy })).toBe(holds)
   })
 
@@ -32,11 +32,11 @@ describe('a lock of the project', () => {
     ['custom', '/opt/a', 'drifted', 'trusted-path'],
     ['user', inside, 'drifted', 'user-scope'],
     ['code', inside, 'unreadable', 'registered-by-program'],
-  ])('takes trust away: %s at %s, lock %s, is %s', (scope, directory, lock, code) => {
+  ])('lowers the level: scope %s at %s with the lock %s is %s', (scope, directory, lock, code) => {
     expect(decideTrust({ scope, directory, policy, changed: false, lock }).code).toBe(code)
   })
 
-  it('gives no trust: what is not trusted without it says why, and not that it drifted', () => {
+  it('raises no level, and an untrusted skill keeps its own reason', () => {
     const ask: TrustPolicy = { ...policy, workspaceTrust: 'ask' }
     const facts = { scope: 'project', directory: inside, policy: ask, changed: false } as const
     expect(decideTrust({ ...facts, lock: 'drifted' }).code).toBe('workspace-not-accepted')

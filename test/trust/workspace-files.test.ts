@@ -22,7 +22,7 @@ describe('a file of a project that starts or allows something', () => {
     ['.codex/config.toml', 'mcp'],
     ['.cursor/hooks.json', 'client-hooks'],
     ['.codex/hooks.json', 'client-hooks'],
-  ])('%s counts whole, as %s', (path, kind) => {
+  ])('counts as a whole: %s, as %s', (path, kind) => {
     const text = '{"anything": 1}\n'
     const size = text.length
     expect(partsWith({ [path]: text })).toEqual([
@@ -43,7 +43,7 @@ describe('a file of a project that starts or allows something', () => {
     ['.claude/settings.json', 'client-hooks', 'hooks'],
     ['.claude/settings.local.json', 'client-hooks', 'hooks'],
     ['.gemini/settings.json', 'client-hooks', 'hooks'],
-  ])('of %s counts, as %s, only the key %s', (path, kind, key) => {
+  ])('counts by some keys: in %s, as %s, only the key %s', (path, kind, key) => {
     const written = JSON.stringify({ theme: 'dark', [key]: { a: 1 } })
     const text = `{\n  "${key}": {\n    "a": 1\n  }\n}\n`
     expect(partsWith({ [path]: written })).toEqual([
@@ -58,13 +58,14 @@ describe('a file of a project that starts or allows something', () => {
     ['a list', '["hooks"]'],
     ['a text', '"hooks"'],
     ['null', 'null'],
-  ])('counts whole where it is %s', (_what, text) => {
+  ])('counts as a whole if it is %s', (_what, text) => {
     expect(partsWith({ '.claude/settings.json': text })).toMatchObject([
       { kind: 'client-hooks', digest: sha256(text), text },
+      { kind: 'mcp', digest: sha256(text), text },
     ])
   })
 
-  it('counts by the keys that act, however long the rest of it is', () => {
+  it('counts by its acting keys, however long the rest is', () => {
     const cache = (length: number, more: object = {}): ActingPart[] => {
       const text = JSON.stringify({ categories: 'x'.repeat(length), ...more })
       return partsWith({ '.skillrail/tools.json': text })
@@ -76,7 +77,7 @@ describe('a file of a project that starts or allows something', () => {
     expect(digests[1]).toBe(digests[0])
   })
 
-  it('counts whole where it is not JSON', () => {
+  it('counts as a whole if it is not JSON', () => {
     const text = `{${'x'.repeat(70_000)}`
     expect(partsWith({ '.claude/settings.json': text })[0]?.digest).toBe(sha256(text))
   })
@@ -91,7 +92,7 @@ describe('a file of a project that is a link', () => {
     return collectActingParts(workspace, [])
   }
 
-  it('counts by what it leads to, and is shown as a link', () => {
+  it('counts by its target, and is reported as a link', () => {
     expect(linked('.mcp.json', 'servers.json', { 'servers.json': '{}' })).toEqual([
       {
         owner: '',
@@ -112,14 +113,14 @@ describe('a file of a project that is a link', () => {
     ['that leads nowhere', '.mcp.json', 'nowhere', 'cannot be read: ELOOP'],
     ['to a device', '.mcp.json', '/dev/zero', 'cannot be read: it is not a regular file'],
     ['to a directory', '.mcp.json', '.', 'cannot be read: it is not a regular file'],
-  ])('%s can never be accepted', (_what, path, target, problem) => {
+  ])('can never be accepted: %s', (_what, path, target, problem) => {
     expect(linked(path, target)).toEqual([
       { owner: '', path, kind: 'mcp', digest: 'unreadable', size: 0, link: target, problem },
     ])
   })
 
   it(
-    'to memory that gives no bytes can never be accepted',
+    'can never be accepted if it leads to memory that cannot be read',
     {
       skip: process.platform !== 'linux',
     },
@@ -130,7 +131,7 @@ describe('a file of a project that is a link', () => {
     },
   )
 
-  it('in a folder that leads to itself can never be accepted', () => {
+  it('can never be accepted in a folder that leads to itself', () => {
     const problem = 'cannot be read: ELOOP'
     expect(linked('.cursor', '.cursor')).toEqual([
       {

@@ -31,7 +31,7 @@ describe('findWorkspace', () => {
     expect(findWorkspace(join(root, start), { home })).toBe(join(root, expected))
   })
 
-  it('takes a .git file of a worktree, and answers with the real path', () => {
+  it('finds the .git file of a worktree, and returns the real path', () => {
     const root = temporaryDirectory()
     mkdirSync(join(root, 'p/a'), { recursive: true })
     writeFileSync(join(root, 'p/.git'), 'gitdir: elsewhere\n')

@@ -33,7 +33,7 @@ const everyQuestion: readonly (readonly [name: string, question: object])[] = [
 ]
 
 describe('every answer', () => {
-  it.each(everyQuestion)('shows what a text hides: %s', async (name, question) => {
+  it.each(everyQuestion)('shows the hidden parts of a text: %s', async (name, question) => {
     const { ask } = await open('a\u202eb\u{e0041}c\u001b]8;;x\u0007')
     const { status, value } = await ask(name, question)
     expect(status).toBe(200)
@@ -53,7 +53,7 @@ describe('every answer', () => {
 })
 
 describe('a question that has no answer', () => {
-  it('gets a sentence, what helps, and the status of its kind', async () => {
+  it('gets a sentence, a hint, and the status of its kind', async () => {
     const { ask } = await open('x', {
       skill() {
         throw new SkillNotFoundError({
@@ -81,14 +81,14 @@ describe('a question that has no answer', () => {
     ['skill-text', { from: -1 }, 'from must be a whole number from 0'],
     ['skill-text', { from: 1e300 }, 'from must be a whole number from 0'],
     ['skill-text', { id: 'x', from: 0.5 }, 'from must be a whole number from 0'],
-  ])('is refused where a field is no such value: %s %j', async (name, question, message) => {
+  ])('is refused for a field with a wrong value: %s %j', async (name, question, message) => {
     const { ask } = await open('x')
     const { status, value } = await ask(name, question)
     expect(status).toBe(400)
     expect(value).toMatchObject({ error: { code: 'question-malformed', message } })
   })
 
-  it.each([[[]], [[1, 2]], [null]])('takes %j for no fields at all', async (body) => {
+  it.each([[[]], [[1, 2]], [null]])('takes %j as no fields', async (body) => {
     const { ask } = await open('x')
     expect((await ask('skills', body ?? {})).status).toBe(200)
   })
@@ -116,7 +116,7 @@ describe('a long text', () => {
     expect(pieces).toBeGreaterThan(3)
   })
 
-  it('hides a secret that lies across two pieces', async () => {
+  it('hides a secret that spans two pieces', async () => {
     const secret = ['ghp', 'Zz9'.repeat(12)].join('_')
     const whole = `${'a'.repeat(65_520)} ${secret} b`
     const { ask } = await open('x', {
@@ -129,7 +129,7 @@ describe('a long text', () => {
 })
 
 describe('a run', () => {
-  it('is sent without the output of its steps, which is asked for by step', async () => {
+  it('is sent without the output of its steps, which has its own request', async () => {
     const log = 'x'.repeat(1_000_000)
     const { ask } = await open('x', runSaying(standing(resultOf([log], 'unit'))))
     const { value } = await ask('run', { id: '0run' })
@@ -143,7 +143,7 @@ describe('a run', () => {
     expect(piece.value).toEqual({ text: 'x'.repeat(65_536), size: log.length, next: 65_536 })
   })
 
-  it('has its steps under the names that the page was given', async () => {
+  it('has its steps under the names in the page', async () => {
     const { ask } = await open('x', runSaying(standing(resultOf(['a\u202eb']))))
     const step = String.raw`a\u{202e}b`
     const { value } = await ask('run', { id: '0run' })

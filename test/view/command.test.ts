@@ -30,7 +30,7 @@ const cli = async (...args: string[]): Promise<ReturnType<typeof JSON.parse>> =>
 }
 
 describe('skillrail view', () => {
-  it('lists skills as list does, with what each hides and what is broken', async () => {
+  it('lists skills as list does, with their hidden text and their errors', async () => {
     const { skills, diagnostics } = await view.ask('skills')
     const listed = await cli('list', '--all')
     const factsOf = (all: readonly Record<string, unknown>[]) =>
@@ -71,7 +71,7 @@ describe('skillrail view', () => {
     expect((await view.ask('skill-text', { id })).text).toContain('description: [a')
   })
 
-  it('reads no text that a link leads to from out of the skill', async () => {
+  it('reads no file outside of the skill through a link', async () => {
     const secret = join(project.home, 'secret.txt')
     writeFileSync(secret, 'of somebody else')
     const folder = join(project.directory, '.skillrail/skills/lnk')
@@ -83,7 +83,7 @@ describe('skillrail view', () => {
     expect(JSON.stringify(answer)).not.toContain('of somebody else')
   })
 
-  it('knows a skill by its id alone, never by a path', async () => {
+  it('finds a skill only by its ID, never by a path', async () => {
     for (const id of [
       '',
       '../../etc',
@@ -92,6 +92,12 @@ describe('skillrail view', () => {
     ]) {
       expect((await view.ask('skill-text', { id })).error.code).toBe('skill-not-found')
     }
+  })
+
+  it('matches a tool call as match does', async () => {
+    const { call, ...matched } = await cli('match', '--file', 'src/a.ts')
+    expect(call).toMatchObject({ kind: 'edit' })
+    expect(await view.ask('match', { prompt: 'src/a.ts', on: 'edit' })).toMatchObject(matched)
   })
 
   it('matches a prompt as match does', async () => {
@@ -107,7 +113,7 @@ describe('skillrail view', () => {
     ])
   })
 
-  it('counts the triggers that it did not look at, where there are very many', async () => {
+  it('counts the triggers that it did not check, if there are very many', async () => {
     const folder = '.skillrail/skills'
     const names = ['many-a', 'many-b', 'many-c', 'many-d', 'many-e']
     const triggers = Array.from(
@@ -173,7 +179,7 @@ describe('skillrail view', () => {
     expect((await view.ask('runs', { most: 1 })).runs).toHaveLength(1)
   })
 
-  it('follows a run that goes on', async () => {
+  it('follows a running run', async () => {
     project.write('hold', '')
     const running = cli('run', 'nightly')
     const run = await untilTrue(async () => {
@@ -194,7 +200,7 @@ describe('skillrail view', () => {
   })
 
   it.each(['../../../etc/passwd', '', 'x.jsonl', '0'.repeat(41)])(
-    'takes %j for no run',
+    'finds no run for %j',
     async (id) => {
       expect((await view.ask('run', { id })).error.code).toBe('run-id-malformed')
     },
@@ -217,7 +223,7 @@ describe('skillrail view', () => {
     expect((await view.ask('tool', { id: 'database__nothing' })).error.code).toBe('tool-not-found')
   })
 
-  it('says why no tool is known: not yet, damaged, not trusted, none', async () => {
+  it('says why it lists no tool: not yet, damaged, not trusted, none', async () => {
     const path = join(project.directory, '.skillrail/tools.json')
     const kept = readFileSync(path, 'utf8')
     const asked = async (): Promise<{ message: string; hint: string }> =>
@@ -243,7 +249,7 @@ describe('skillrail view', () => {
     expect(await view.ask('workflows')).toEqual(await cli('workflow', 'list'))
   })
 
-  it('changes nothing in the project, whatever it is asked', async () => {
+  it('changes nothing in the project for any request', async () => {
     const [before, said] = [filesOf(project.directory), view.said()]
     const id = await idOf('release')
     for (const name of ['project', 'skills', 'chains', 'runs', 'tools', 'workflows'])
@@ -273,8 +279,8 @@ describe('skillrail view', () => {
   })
 
   it('opens the browser with an address that works once, and ends on Ctrl-C', async () => {
-    project.write('bin/xdg-open', '#!/bin/sh\necho "$1" > "$HOME/opened"\n', 0o755)
-    const env = { PATH: `${join(project.directory, 'bin')}:${process.env['PATH'] ?? ''}` }
+    project.write('../bin/xdg-open', '#!/bin/sh\necho "$1" > "$HOME/opened"\n', 0o755)
+    const env = { PATH: `${join(project.directory, '../bin')}:${process.env['PATH'] ?? ''}` }
     const own = await startView(project.directory, project.home, { args: ['--open'], env })
     const opened = await untilTrue(async () => {
       try {
@@ -288,20 +294,43 @@ describe('skillrail view', () => {
     expect(await own.interrupt()).toBe(130)
   })
 
-  it('says so where the program that opens addresses has failed', async () => {
-    project.write('bin/xdg-open', '#!/bin/sh\nexit 3\n', 0o755)
-    const env = { PATH: `${join(project.directory, 'bin')}:${process.env['PATH'] ?? ''}` }
+  it('reports a failure of the program that opens addresses', async () => {
+    project.write('../bin/xdg-open', '#!/bin/sh\nexit 3\n', 0o755)
+    const env = { PATH: `${join(project.directory, '../bin')}:${process.env['PATH'] ?? ''}` }
     const own = await startView(project.directory, project.home, { args: ['--open'], env })
     await untilTrue(async () => own.said().includes('No browser could be opened') || undefined)
     await own.interrupt()
   })
 
-  it('prints the next address when one was used', async () => {
+  it('prints the next address after one was used', async () => {
     const next = await view.address()
     expect(next).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#once-[0-9a-f]{64}$/)
     expect(await tokenFor(next)).toBe(view.token)
     expect(await view.address()).not.toBe(next)
     expect(view.said()).toContain('For another tab, since an address works once:')
+  })
+
+  it('answers nothing while the settings have errors, and reads them for each answer', async () => {
+    const config = join(project.home, '.config/skillrail/config.json')
+    mkdirSync(join(config, '..'), { recursive: true })
+    const write = (settings: object | string): void =>
+      writeFileSync(config, typeof settings === 'string' ? settings : JSON.stringify(settings))
+    const names = ['overview', 'skills', 'triggers', 'chains', 'runs', 'tools', 'workflows']
+    try {
+      write('{"tols": {}}')
+      for (const name of names) {
+        const { error, diagnostics } = await view.ask(name, { most: 9 })
+        expect({ name, code: error?.code }).toEqual({ name, code: 'settings-invalid' })
+        expect(diagnostics).toContainEqual(expect.objectContaining({ path: config }))
+      }
+      const [runs] = [(write({}), (await view.ask('runs', { most: 9 })).total)]
+      expect(runs).toBeGreaterThan(0)
+      write({ state: { directory: join(project.home, 'elsewhere') } })
+      expect((await view.ask('runs', { most: 9 })).total).toBe(0)
+    } finally {
+      rmSync(config)
+    }
+    expect((await view.ask('skills')).skills.length).toBeGreaterThan(0)
   })
 })
 

@@ -34,7 +34,7 @@ const shaped = (shape: RawRequest = {}): string =>
 const noToken = { authorization: '' }
 
 describe('requests to the view', () => {
-  it('are answered for who has the token', async () => {
+  it('are answered with the token', async () => {
     asked = []
     const answer = await send(shaped())
     expect(statusOf(answer)).toBe(200)
@@ -118,7 +118,7 @@ describe('requests to the view', () => {
     ],
     ['headers without end', 431, () => ({ more: `X: ${'a'.repeat(20_000)}\n` })],
   ]
-  it.each(refused)('are refused with a number and no word: %s, %i', async (_, status, shape) => {
+  it.each(refused)('are refused with a status and no text: %s, %i', async (_, status, shape) => {
     asked = []
     const answer = await send(shaped(shape()))
     expect(statusOf(answer)).toBe(status)
@@ -126,7 +126,7 @@ describe('requests to the view', () => {
     expect(asked).toEqual([])
   })
 
-  it('are answered one by one, and none that was hidden in the body of another', async () => {
+  it('are answered one by one, and not if they are hidden in the body of another', async () => {
     asked = []
     const second = shaped({ body: '{"prompt":"second"}' })
     const first = shaped({ body: '{"prompt":"first"}' }).replace('Connection: close\n', '')
@@ -139,7 +139,7 @@ describe('requests to the view', () => {
     expect(asked).toEqual([])
   })
 
-  it('are ended where they do not arrive', async () => {
+  it('end if they do not arrive completely', async () => {
     asked = []
     const slow = await Promise.all([
       send('POST /api/match HTTP/1.1\nHost: '),
@@ -150,7 +150,7 @@ describe('requests to the view', () => {
     expect(asked).toEqual([])
   })
 
-  it('get the page alone without a token, which holds nothing', async () => {
+  it('get only the page without a token, which contains no data', async () => {
     const page = { ...noToken, line: 'GET / HTTP/1.1', type: '' }
     const answer = await send(shaped(page))
     expect(statusOf(answer)).toBe(200)
@@ -164,7 +164,7 @@ describe('requests to the view', () => {
 })
 
 describe('the entrance', () => {
-  it('gives the token once to who has the code, and to nobody without it', async () => {
+  it('returns the token once for the code, and never without it', async () => {
     const own = await openTestView(projectSaying('x'))
     const enter = async (code: unknown): Promise<unknown> => {
       const response = await fetch(`http://127.0.0.1:${own.port}/enter`, {
@@ -185,7 +185,7 @@ describe('the entrance', () => {
     await own.stop()
   })
 
-  it('has a next address once one was used, and the one before is worth nothing', async () => {
+  it('has a new address after one was used, and the old one is invalid', async () => {
     const own = await openTestView(projectSaying('x'))
     const first = own.address
     expect(first).not.toContain(own.token)
@@ -196,7 +196,7 @@ describe('the entrance', () => {
     await own.stop()
   })
 
-  it('lets an address for a program in for a minute, and one for a person for longer', () => {
+  it('accepts an address for a program for a minute, and one for a person for longer', () => {
     let now = 0
     const entrance = openEntrance('the token', () => now)
     const enter = (code: string): unknown => {
@@ -219,7 +219,7 @@ describe('the entrance', () => {
 })
 
 describe('the view', () => {
-  it('ends when it is told to', async () => {
+  it('ends on request', async () => {
     const own = await openTestView(projectSaying('x'))
     expect((await own.ask('skills')).status).toBe(200)
     await own.stop()

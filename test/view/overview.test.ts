@@ -44,7 +44,7 @@ async function part(name: string): Promise<{ summary: string; entries: readonly 
 }
 
 describe('the overview of a project', () => {
-  it('names what is invalid and what is not trusted, each with its command', async () => {
+  it('names invalid and untrusted skills, each with its command', async () => {
     expect(await part('skills')).toMatchObject({
       summary: '6 skills, 1 invalid, 5 not trusted',
       entries: [
@@ -60,7 +60,7 @@ describe('the overview of a project', () => {
     })
   })
 
-  it('judges a skill as validate does: a trigger whose file is missing is invalid', async () => {
+  it('judges a skill as validate does: a trigger with a missing file is invalid', async () => {
     const fields = 'triggers:\n  - match: x\n    inject: references/gone.md\n'
     const path = '.skillrail/skills/gone'
     project.write(`${path}/SKILL.md`, `---\nname: gone\ndescription: Gone.\n${fields}---\nDo.\n`)
@@ -85,7 +85,7 @@ describe('the overview of a project', () => {
     await cli('trust', '--yes')
   })
 
-  it('shows a run that waits and the newest run that failed, with what continues them', async () => {
+  it('shows a waiting run and the newest failed run, with the commands that continue them', async () => {
     await cli('run', 'nightly')
     await cli('run', 'release')
     const failed = await cli('run', 'nightly', '--json')
@@ -111,7 +111,7 @@ describe('the overview of a project', () => {
     ])
   })
 
-  it('shows clients that are there, with the hook and without', async () => {
+  it('shows installed clients, with the hook and without', async () => {
     expect((await part('clients')).summary).toBe('0 clients')
     mkdirSync(join(project.home, '.claude'), { recursive: true })
     expect(await part('clients')).toMatchObject({
@@ -125,7 +125,7 @@ describe('the overview of a project', () => {
     })
   })
 
-  it('shows a server whose last start failed, also where no tools are known', async () => {
+  it('shows a server whose last start failed, even if no tools are known', async () => {
     const failed = {
       summary: '1 MCP server, 1 failed to start',
       entries: [{ name: 'database', status: 'problem', fix: 'skillrail tools servers' }],
@@ -137,7 +137,7 @@ describe('the overview of a project', () => {
     expect(await part('servers')).toMatchObject(failed)
   })
 
-  it('is empty where nothing is', async () => {
+  it('is empty in an empty project', async () => {
     const empty = realpathSync(mkdtempSync(join(tmpdir(), 'skillrail-empty-')))
     writeFileSync(join(empty, 'README.md'), 'Nothing.')
     const { parts } = await overviewOf(empty, empty)

@@ -16,7 +16,7 @@ describe('the page', () => {
     text = await pageText()
   })
 
-  it('is one text that loads nothing', () => {
+  it('is one document that loads nothing', () => {
     expect(text.match(/<script>/g)).toHaveLength(1)
     expect(text.match(/<style>/g)).toHaveLength(1)
     expect(text).not.toMatch(/<(?:script|link|img|iframe)[^>]*(?:src|href)=(?!"data:)/)
@@ -35,7 +35,7 @@ const lines = sources.flatMap(([name, source]) =>
   [...source.matchAll(/line="skillrail ([^"]+)"/g)].map(([, line = '']) => [line, name] as const),
 )
 
-it('has lines to type', () => {
+it('contains command lines', () => {
   expect(lines.length).toBeGreaterThan(5)
 })
 
@@ -49,7 +49,7 @@ it.each(lines)('says to type skillrail %s, which the command line takes (%s)', a
 })
 
 describe.each(sources)('%s', (_, source) => {
-  it('makes markup of no text, and an address of none', () => {
+  it('turns no text into markup or into an address', () => {
     expect(source).not.toMatch(
       /innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|\beval\b|new Function|srcdoc|\.src\b|createContextualFragment/,
     )

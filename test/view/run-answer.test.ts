@@ -34,7 +34,7 @@ function resultOf(steps: StepResult[], status: RunResult['status']): RunResult {
   }
 }
 
-it('tells what goes on and what is to come from what was cut off, while a run goes on', () => {
+it('distinguishes running, coming and interrupted steps while a run is running', () => {
   const inner = [step('group/a', done), step('group/b', began), step('group/c')]
   const steps = [step('first', done), step('group', { ...began, steps: inner }), step('last')]
   const journal = {
@@ -70,7 +70,7 @@ it('tells what goes on and what is to come from what was cut off, while a run go
   })
 })
 
-it('says what a person types where a gate waits, and decides nothing itself', () => {
+it('names the command for a waiting gate, and decides nothing itself', () => {
   const waiting = step('deploy it', { status: 'waiting', reason: 'waits for a user' })
   const gate = {
     type: 'gate' as const,
@@ -101,7 +101,7 @@ it('says what a person types where a gate waits, and decides nothing itself', ()
   })
 })
 
-it('names the step that failed first, and the line for after the fix', () => {
+it('names the step that failed first, and the command for after the fix', () => {
   const failed = { ...done, status: 'failure' as const }
   const steps = [step('a', done), step('b', failed), step('c', failed)]
   expect(runAnswer(standing(resultOf(steps, 'failure')))).toMatchObject({
@@ -110,7 +110,7 @@ it('names the step that failed first, and the line for after the fix', () => {
   })
 })
 
-it('sends so many errors and metrics of a step at most, and so much of each', () => {
+it('limits the errors and metrics of a step, and the length of each', () => {
   const errors = Array.from({ length: 30 }, () => ({ code: 'e', message: 'm'.repeat(5000) }))
   const metrics = Object.fromEntries(
     Array.from({ length: 99 }, (_, at) => [`m${at}`, 'v'.repeat(999)]),
@@ -124,7 +124,7 @@ it('sends so many errors and metrics of a step at most, and so much of each', ()
   expect(shown?.metrics[0]?.[1]).toHaveLength(300)
 })
 
-it('sends what is wrong with an attempt and with no step of it, no longer than that of a step', () => {
+it('sends the errors of an attempt that belong to no step, with the same limit', () => {
   const notStable = { code: 'not-stable', message: 'm'.repeat(5000) }
   const result = resultOf([step('a', done)], 'failure')
   const [attempt] = result.attempts
@@ -154,7 +154,7 @@ function statusesOf(answer: ReturnType<typeof runAnswer>): string[][] {
   return answer.attempts.flatMap(({ steps }) => rows(steps))
 }
 
-it('shows of a step that failed in the sandbox that it did, and what to do', () => {
+it('shows that a step failed in the sandbox, and what to do', () => {
   const failed = step('fetch', {
     status: 'failure',
     reason: undefined,
@@ -177,9 +177,21 @@ it('shows of a step that failed in the sandbox that it did, and what to do', () 
   })
 })
 
-it('shows the lines that go on as whoever started the view has to type them', () => {
+it('shows the commands that continue a run as the user of the view has to type them', () => {
   const line = (command: string, runId: string): string => `${command} ${runId} --trust-workspace`
   expect(runAnswer(standing(resultOf([], 'interrupted'), { line }))).toMatchObject({
     next: [{ what: 'Continue', line: 'runs resume 0run --trust-workspace' }],
+  })
+})
+
+it('says which rejections led back, and in which round a step was due', () => {
+  const result = resultOf([step('work', { ...done, round: 2 }), step('publish')], 'waiting')
+  const [attempt] = result.attempts
+  if (!attempt) throw new Error('there is no attempt')
+  const reworks = [{ step: 'publish', to: 'work', reason: 'untested', steps: [step('work', done)] }]
+  const answer = runAnswer(standing({ ...result, attempts: [{ ...attempt, reworks }] }))
+  expect(answer.attempts[0]).toMatchObject({
+    reworks: ['round 2: publish was rejected (untested); done again from work'],
+    steps: [{ step: 'work', round: 2 }, { step: 'publish' }],
   })
 })

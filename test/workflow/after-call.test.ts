@@ -34,13 +34,13 @@ describe('a call that a user made', () => {
     ['that succeeded without a word', {}, '', true],
     ['that failed', {}, undefined, false],
     ['in a workflow that is disabled', { enabled: false }, 'found', false],
-  ])('%s counts as the prerequisite that it is: %j, %j', async (_what, more, result, counts) => {
+  ])('%s counts as its prerequisite: %j, %j', async (_what, more, result, counts) => {
     const session = newSession()
     await afterCall(call(tool('s__look')), session, looking({}, more), result)
     expect(await isValid(session, 'w', 'look', scope)).toBe(counts)
   })
 
-  it('counts with what it was called with', async () => {
+  it('counts with its parameters', async () => {
     const session = newSession()
     const workflows = looking({ params: { database: '$call.database' } })
     const shop: JsonObject = { database: 'shop' }
@@ -51,7 +51,7 @@ describe('a call that a user made', () => {
     expect(state.completed[0]?.result).toBe('found')
   })
 
-  it('of no prerequisite leaves nothing behind', async () => {
+  it('that is no prerequisite leaves no record', async () => {
     const session = newSession()
     await afterCall(call(tool('s__other')), session, looking(), 'done')
     expect(existsSync(dirname(session.path))).toBe(false)
@@ -61,7 +61,7 @@ describe('a call that a user made', () => {
     ['succeeded', 'done', {}],
     ['failed', undefined, {}],
     ['of a workflow that is disabled', 'done', { enabled: false }],
-  ])('makes stale what it changes: %s', async (_what, result, more) => {
+  ])('invalidates the completed prerequisites that it changes: %s', async (_what, result, more) => {
     const session = newSession()
     await record(session, 'w', 'look', scope, 'found')
     await record(session, 'w', 'other', scope, 'found')
@@ -71,15 +71,14 @@ describe('a call that a user made', () => {
     expect(await isValid(session, 'w', 'other', scope)).toBe(true)
   })
 
-  it('makes stale what it changes by the names of its category', async () => {
+  it('invalidates completed prerequisites under another name too', async () => {
     const session = newSession()
     await record(session, 'w', 'look', scope, 'found')
     const workflows = looking(
-      { invalidated_by: ['navigate_page'] },
-      { triggers: { category: 'browser' } },
+      { invalidated_by: ['turn_page'] },
+      { aliases: { turn_page: ['leaf_on'] } },
     )
-    const navigate = tool('s__browser_navigate', { category: 'browser' })
-    await afterCall(call(navigate), session, workflows)
+    await afterCall(call(tool('s__leaf_on')), session, workflows)
     expect(await isValid(session, 'w', 'look', scope)).toBe(false)
   })
 })

@@ -28,39 +28,43 @@ it.each([
   ['github-pr', githubTools],
   ['github-pr', newGithubTools],
   ['graphql', graphqlTools],
-])('has nothing to say about the template %s on its servers (%#)', (name, tools) => {
-  const found = checkWorkflows(template(name), tools).filter(({ severity }) => severity !== 'info')
-  expect(found).toEqual([])
+])('reports nothing about the template %s on its servers (%#)', (name, tools) => {
+  const diagnostics = checkWorkflows(template(name), tools).filter(
+    ({ severity }) => severity !== 'info',
+  )
+  expect(diagnostics).toEqual([])
 })
 
 describe('cycles', () => {
   const prerequisites = (name: string): object[] => [step(1, name)]
 
-  it('of two workflows through their prerequisites', () => {
-    const found = findings({
+  it('are reported for two workflows through their prerequisites', () => {
+    const diagnostics = findings({
       ...workflow('A', { triggers: { tools: ['a'] }, prerequisites: prerequisites('b') }),
       ...workflow('B', { triggers: { tools: ['b'] }, prerequisites: prerequisites('a') }),
     })
-    expect(found).toEqual(["workflow-cycle: workflow 'A': it is part of a cycle: A → B → A"])
+    expect(diagnostics).toEqual(["workflow-cycle: workflow 'A': it is part of a cycle: A → B → A"])
   })
 
-  it('of three, once', () => {
-    const found = findings({
+  it('are reported once for three workflows', () => {
+    const diagnostics = findings({
       ...workflow('A', { triggers: { tools: ['a'] }, prerequisites: prerequisites('b') }),
       ...workflow('B', { triggers: { tools: ['b'] }, prerequisites: prerequisites('c') }),
       ...workflow('C', { triggers: { tools: ['c'] }, prerequisites: prerequisites('a') }),
     })
-    expect(found).toEqual(["workflow-cycle: workflow 'A': it is part of a cycle: A → B → C → A"])
+    expect(diagnostics).toEqual([
+      "workflow-cycle: workflow 'A': it is part of a cycle: A → B → C → A",
+    ])
   })
 
-  it('of one with itself', () => {
-    const found = findings(
+  it('are reported for a workflow that requires itself', () => {
+    const diagnostics = findings(
       workflow('A', { triggers: { tools: ['a'] }, prerequisites: prerequisites('a') }),
     )
-    expect(found).toEqual(["workflow-cycle: workflow 'A': it is part of a cycle: A → A"])
+    expect(diagnostics).toEqual(["workflow-cycle: workflow 'A': it is part of a cycle: A → A"])
   })
 
-  it('not where one of them is disabled, or where one only follows the other', () => {
+  it('are not reported if one workflow is disabled, or if one only follows the other', () => {
     const a = workflow('A', { triggers: { tools: ['a'] }, prerequisites: prerequisites('b') })
     const back = { triggers: { tools: ['b'] }, prerequisites: prerequisites('a') }
     expect(findings({ ...a, ...workflow('B', { ...back, enabled: false }) })).toEqual([])
@@ -103,7 +107,7 @@ it.each([
     { prerequisites: [step(1, 'a', { params: { x: 'id $call.x' } })] },
     'workflow-reference-inside',
   ],
-])('finds %s', (_, more, code) => {
+])('reports %s', (_, more, code) => {
   expect(checkWorkflows(workflowsOf(workflow('a', more))).map((found) => found.code)).toEqual([
     code,
   ])
@@ -112,7 +116,7 @@ it.each([
 describe('with the tools of this machine', () => {
   const tools = toolsNamed('go', 'look')
 
-  it('finds a prerequisite that no server has', () => {
+  it('reports a prerequisite that no server has', () => {
     const prerequisites = [step(1, 'absent'), step(2, 'gone', { required: false })]
     expect(findings(workflow('a', { prerequisites }), tools)).toEqual([
       "workflow-tool-unknown: workflow 'a': step 1: no server here has absent, so the workflow is not enforced",
@@ -120,25 +124,25 @@ describe('with the tools of this machine', () => {
     ])
   })
 
-  it('finds triggers that no tool can meet', () => {
+  it('reports triggers that no tool can match', () => {
     expect(findings(workflow('a', { triggers: { tools: ['absent'] } }), tools)).toEqual([
       "workflow-unreachable: workflow 'a': no server here has a tool of its triggers",
     ])
   })
 
-  it('finds a parameter that the server requires and the step does not give', () => {
+  it('reports a parameter that the server requires and the step does not set', () => {
     const needy = [tool('s__go'), tool('s__look', { required: ['id'], parameters: ['id'] })]
     expect(findings(workflow('a'), needy)).toEqual([
       "workflow-parameter-missing: workflow 'a': step 1: s__look needs id, and the step has no such parameter",
     ])
   })
 
-  it('finds a misspelt parameter of a step, and says nothing of one for other servers', () => {
+  it('reports a misspelt parameter of a step, but not a parameter for other servers', () => {
     const look = tool('s__look', { required: [], parameters: ['database', 'limit'] })
     const params = { databse: 'shop', page: 1, Limit: 2 }
     const steps = { prerequisites: [step(1, 'look', { params })] }
-    const found = checkWorkflows(workflowsOf(workflow('a', steps)), [tool('s__go'), look])
-    expect(found).toMatchObject([
+    const diagnostics = checkWorkflows(workflowsOf(workflow('a', steps)), [tool('s__go'), look])
+    expect(diagnostics).toMatchObject([
       {
         code: 'workflow-parameter-unknown',
         message: "workflow 'a': step 1: s__look has no parameter databse, so it is not passed",

@@ -19,13 +19,13 @@ function fileWith(text: string): string {
   return path
 }
 
-it('makes the file for the first workflow', async () => {
+it('creates the file for the first workflow', async () => {
   const path = workflowsPath(temporaryProject())
   await editWorkflows(path, { kind: 'write', name: 'a', definition })
   expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({ a: definition })
 })
 
-it('shows what it would write, and writes nothing', async () => {
+it('shows the change in a dry run, and writes no file', async () => {
   const path = workflowsPath(temporaryProject())
   const edit = { kind: 'write', name: 'a', definition } as const
   const { before, after } = await editWorkflows(path, edit, { dryRun: true })
@@ -50,7 +50,7 @@ it('removes one workflow and keeps the others', async () => {
   expect(Object.keys(JSON.parse(readFileSync(path, 'utf8')))).toEqual(['b'])
 })
 
-it('changes a workflow of a tool cache where it stands', async () => {
+it('changes a workflow of a tool cache in the cache', async () => {
   const cache = { version: '4.0.0', categories: { x: {} }, workflows: workflow('a') }
   const path = fileWith(JSON.stringify(cache))
   await editWorkflows(path, { kind: 'set', name: 'a', key: 'mode', value: 'warn' })
@@ -60,8 +60,8 @@ it('changes a workflow of a tool cache where it stands', async () => {
   })
 })
 
-describe('a file that is malformed', () => {
-  it.each(['{"a": }', '[]', '{', 'workflows'])('%j stays as it is', async (text) => {
+describe('a malformed file', () => {
+  it.each(['{"a": }', '[]', '{', 'workflows'])('%j is not changed', async (text) => {
     const path = fileWith(text)
     const edit = { kind: 'write', name: 'a', definition } as const
     await expect(editWorkflows(path, edit)).rejects.toThrow(StateFileError)
@@ -77,13 +77,13 @@ it('refuses a definition with errors', async () => {
   expect(readFileSync(path, 'utf8')).toBe('{}')
 })
 
-it('gives a definition as its file has it', () => {
+it('returns a definition in the form of its file', () => {
   const path = fileWith(JSON.stringify(workflow('a', { mode: 'warn' })))
   const [found] = readWorkflows([{ path }]).workflows
   expect(found && { a: JSON.parse(definitionText(found)) }).toEqual(workflow('a', { mode: 'warn' }))
 })
 
-it('does not lose a change of another process', async () => {
+it('keeps a change of another process', async () => {
   const project = temporaryProject()
   const path = join(project, '.skillrail', 'workflows.json')
   const names = Array.from({ length: 20 }, (_, index) => `w${index}`)

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { forgetSessions, openSession } from '../../src/tools/workflow/session.ts'
 import { settings, temporaryProject, testRuntime } from './helpers.ts'
 
-it('forgets sessions that nobody named and nobody wrote to for a day, and no other', () => {
+it('deletes only the sessions without a name that no process wrote to for a day', () => {
   const project = temporaryProject()
   const runtime = testRuntime()
   const hour = 3_600_000
@@ -30,7 +30,7 @@ it('forgets sessions that nobody named and nobody wrote to for a day, and no oth
   expect(kept.filter((path) => existsSync(path))).toEqual(kept)
 })
 
-it('does nothing where there is no session', () => {
+it('does nothing without sessions', () => {
   const project = temporaryProject()
   expect(() => forgetSessions({ project, runtime: testRuntime(), settings }, 'mcp-')).not.toThrow()
 })

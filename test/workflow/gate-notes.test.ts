@@ -3,9 +3,9 @@ import { dirname } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { WorkflowDefinition } from '../../src/tools/workflow/model.ts'
 import { call, step, tool, toolsNamed, workflow, workflowsOf, record } from './helpers.ts'
-import { world, type World } from './_gate-world.ts'
+import { fixture, type Fixture } from './_gate-fixture.ts'
 
-describe('what a gate says', () => {
+describe('the notes of a gate', () => {
   const installed = toolsNamed('go', 'find', 'look')
   const steps = [step(1, 'find'), step(2, 'look', { required: false })]
   const ofMode = (mode: string): readonly WorkflowDefinition[] =>
@@ -16,22 +16,22 @@ describe('what a gate says', () => {
     })
 
   it.each(['enforce', 'warn', 'suggest'])(
-    'says only that everything ran already: %s',
+    'contain only that every step ran already: %s',
     async (mode) => {
-      const { gate, session, calls, notes } = world(ofMode(mode), installed)
+      const { gate, session, calls, notes } = fixture(ofMode(mode), installed)
       for (const name of ['find', 'look']) await record(session, 'a', name, { server: 's' }, 'x')
       const ask = (): Promise<'run'> => Promise.reject(new Error('asked'))
       await gate(call(tool('s__go')), { ask })
       expect(calls).toEqual([])
       expect(notes).toEqual([
         "Workflow 'c' is not enforced: no server here has absent",
-        "Multiple workflows matched. Using 'a'. Also matched: 'b'",
+        "Multiple workflows matched. Using 'a', 'b', in this order.",
       ])
     },
   )
 
-  it('is nothing where no workflow stands before the call', async () => {
-    const { gate, notes } = world(workflowsOf(workflow('a')), installed)
+  it('are empty if no workflow applies to the call', async () => {
+    const { gate, notes } = fixture(workflowsOf(workflow('a')), installed)
     await gate(call(tool('s__other')))
     expect(notes).toEqual([])
   })
@@ -39,8 +39,8 @@ describe('what a gate says', () => {
 
 describe('a step that cannot run', () => {
   const installed = toolsNamed('go', 'look')
-  const made = (more: object): World =>
-    world(
+  const made = (more: object): Fixture =>
+    fixture(
       workflowsOf(
         workflow('a', {
           prerequisites: [
@@ -53,34 +53,34 @@ describe('a step that cannot run', () => {
     )
   const reason = 'it needs id, and $nothing.id has no single value'
 
-  it('ends the call where it is required', async () => {
+  it('stops the call if the step is required', async () => {
     const { gate, calls } = made({})
     const message = `Workflow 'a' failed at step 1 (look): ${reason}`
     await expect(gate(call(tool('s__go')))).rejects.toThrow(message)
     expect(calls).toEqual([])
   })
 
-  it('is left out where it is not, with a word about it', async () => {
+  it('is left out with a note if it is optional', async () => {
     const { gate, calls, notes } = made({ required: false })
     await gate(call(tool('s__go')))
     expect(calls).toEqual(['s__look {}'])
     expect(notes[1]).toBe(`- Step 1: look left out: ${reason}`)
   })
 
-  it('is left out where no server has its tool', async () => {
+  it('is left out if no server has its tool', async () => {
     const { gate, notes } = made({ tool: 'absent', required: false })
     await gate(call(tool('s__go')))
     expect(notes[1]).toBe('- Step 1: absent left out: no server here has absent')
   })
 
-  it('is left out where the call has nothing for it', async () => {
+  it('is left out if the call has no value for it', async () => {
     const { gate, notes } = made({ params: { id: '$call.id' } })
     await gate(call(tool('s__go')))
     expect(notes[1]).toBe('- Step 1: look left out: the call has no id')
   })
 })
 
-describe('steps of which some ran already', () => {
+describe('steps that ran in part', () => {
   const installed = toolsNamed('go', 'find', 'look')
   const prerequisites = [
     { step: 1, tool: 'find', description: 'Finds.' },
@@ -88,10 +88,10 @@ describe('steps of which some ran already', () => {
   ]
 
   it.each(['enforce', 'warn', 'suggest'])(
-    'are spoken of only where they are open: %s',
+    'are mentioned only while they are open: %s',
     async (mode) => {
       const workflows = workflowsOf(workflow('a', { mode, prerequisites }))
-      const { gate, session, calls, notes } = world(workflows, installed)
+      const { gate, session, calls, notes } = fixture(workflows, installed)
       await record(session, 'a', 'find', { server: 's' }, 'x')
       await gate(call(tool('s__go')))
       expect(calls).toEqual(mode === 'suggest' ? [] : ['s__look {}'])
@@ -101,10 +101,10 @@ describe('steps of which some ran already', () => {
   )
 })
 
-describe('a step that needs the answer of one that failed', () => {
+describe('a step that needs the answer of a failed step', () => {
   const installed = toolsNamed('go', 'find', 'look')
-  const made = (more: object): World =>
-    world(
+  const made = (more: object): Fixture =>
+    fixture(
       workflowsOf(
         workflow('a', {
           prerequisites: [
@@ -117,7 +117,7 @@ describe('a step that needs the answer of one that failed', () => {
       () => ({ ok: false, error: 'lost' }),
     )
 
-  it('ends the call where it is required', async () => {
+  it('stops the call if the step is required', async () => {
     const { gate, calls } = made({})
     await expect(gate(call(tool('s__go')))).rejects.toThrow(
       "Workflow 'a' failed at step 2 (look): its parameters come from step 1",
@@ -125,13 +125,13 @@ describe('a step that needs the answer of one that failed', () => {
     expect(calls).toEqual(['s__find {}'])
   })
 
-  it('is left out where it is not', async () => {
+  it('is left out if it is optional', async () => {
     const { gate, calls } = made({ required: false })
     await gate(call(tool('s__go')))
     expect(calls).toEqual(['s__find {}'])
   })
 
-  it('is suggested with it', async () => {
+  it('is suggested with the failed step', async () => {
     const { gate, notes } = made({})
     const suggesting = workflowsOf(
       workflow('a', {
@@ -165,8 +165,8 @@ describe('the answer of a prerequisite', () => {
     ['a list in a text in quotes', '"[7]"', '$found', String.raw`"\"[7]\""`],
     ['a text that is a number', '7', '$found', '"7"'],
     ['a text with JSON in it', 'x {"id":7}', '$found', String.raw`"x {\"id\":7}"`],
-  ])('that is %s is used as what it says', async (_what, value, reference, id) => {
-    const { gate, calls } = world(
+  ])('that is %s is used with its meaning', async (_what, value, reference, id) => {
+    const { gate, calls } = fixture(
       workflowsOf(workflow('a', { prerequisites: prerequisites(reference) })),
       tools,
       () => ({ ok: true, text: 'x', value }),
@@ -178,8 +178,8 @@ describe('the answer of a prerequisite', () => {
   it.each([
     ['$call.id', undefined],
     ['$found.id', { id: 7 }],
-  ])('is kept in the session only where a step refers to it: %s', async (reference, kept) => {
-    const { gate, session } = world(
+  ])('is stored in the session only if a step refers to it: %s', async (reference, kept) => {
+    const { gate, session } = fixture(
       workflowsOf(workflow('a', { prerequisites: prerequisites(reference) })),
       tools,
       () => ({ ok: true, text: 'x', value: { id: 7 } }),
@@ -190,8 +190,8 @@ describe('the answer of a prerequisite', () => {
   })
 })
 
-it('makes stale what a failed prerequisite may have changed', async () => {
-  const { gate, session } = world(
+it('invalidates the prerequisites that a failed prerequisite may have changed', async () => {
+  const { gate, session } = fixture(
     workflowsOf(
       workflow('a', {
         prerequisites: [step(1, 'find', { invalidated_by: ['look'] }), step(2, 'look')],
@@ -205,10 +205,10 @@ it('makes stale what a failed prerequisite may have changed', async () => {
   expect((await session.read()).state.completed).toEqual([])
 })
 
-it('says that it was cancelled, not that the prerequisite failed', async () => {
+it('reports a cancellation, and not that the prerequisite failed', async () => {
   const controller = new AbortController()
   const seen: (AbortSignal | undefined)[] = []
-  const { gate } = world(workflowsOf(workflow('a')), toolsNamed('go', 'look'))
+  const { gate } = fixture(workflowsOf(workflow('a')), toolsNamed('go', 'look'))
   const gated = gate(call(tool('s__go')), {
     signal: controller.signal,
     callStep: async (_id, _params, signal) => {
@@ -221,8 +221,8 @@ it('says that it was cancelled, not that the prerequisite failed', async () => {
   expect(seen).toEqual([controller.signal])
 })
 
-it('goes on with a session file that is damaged, since it is moved aside', async () => {
-  const { gate, calls, session } = world(workflowsOf(workflow('a')), toolsNamed('go', 'look'))
+it('continues with a damaged session file, since the file is moved aside', async () => {
+  const { gate, calls, session } = fixture(workflowsOf(workflow('a')), toolsNamed('go', 'look'))
   mkdirSync(dirname(session.path), { recursive: true })
   writeFileSync(session.path, '{')
   await gate(call(tool('s__go')))

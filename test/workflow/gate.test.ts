@@ -22,7 +22,7 @@ import {
   workflowsOf,
   isValid,
 } from './helpers.ts'
-import { type Answer, world, type World } from './_gate-world.ts'
+import { type Answer, fixture, type Fixture } from './_gate-fixture.ts'
 
 function find(tools: readonly WorkflowTool[], name: string): WorkflowTool {
   return tools.find((item) => item.name === name) ?? tool(`absent__${name}`)
@@ -60,24 +60,24 @@ describe('the database template on other servers', () => {
     ...names.map((name) => `db__inspect_table {"database":"${database}","table":"${name}"}`),
   ]
 
-  it('inspects one table after the other where the tool takes no list', async () => {
-    const { gate, calls } = world(template('database'), installed, databaseAnswer)
+  it('inspects one table after the other if the tool accepts no list', async () => {
+    const { gate, calls } = fixture(template('database'), installed, databaseAnswer)
     const query = 'SELECT * FROM users JOIN orders ON true'
     await gate(call(named('execute_query', ['query']), { database: 'shop', query }))
     expect(calls).toEqual(steps('shop', 'users', 'orders'))
   })
 
   it.each(['drop_table', 'truncate_table', 'run_migration', 'grant_role'])(
-    'stands before %s, which is in no category',
+    'applies to %s, which is in no category',
     async (name) => {
-      const { gate, calls } = world(template('database'), installed, databaseAnswer)
+      const { gate, calls } = fixture(template('database'), installed, databaseAnswer)
       await gate(call(tool(`db__${name}`), { database: 'shop' }))
       expect(calls).toEqual(steps('shop'))
     },
   )
 
-  it.each(['db__explain_query', 'notes__delete_note'])('does not concern %s', async (id) => {
-    const { gate, calls, notes } = world(template('database'), installed, databaseAnswer)
+  it.each(['db__explain_query', 'notes__delete_note'])('does not apply to %s', async (id) => {
+    const { gate, calls, notes } = fixture(template('database'), installed, databaseAnswer)
     await gate(call(tool(id), { query: 'SELECT 1' }))
     expect([calls, notes]).toEqual([[], []])
   })
@@ -85,7 +85,7 @@ describe('the database template on other servers', () => {
 
 describe('the database template on the tools of a real server', () => {
   it('runs its steps in order with the parameters that the server requires', async () => {
-    const { gate, calls, notes } = world(template('database'), databaseTools, databaseAnswer)
+    const { gate, calls, notes } = fixture(template('database'), databaseTools, databaseAnswer)
     const sql = 'SELECT * FROM users JOIN orders ON true'
     await gate(call(query, { database: 'shop', query: sql }))
     expect(calls).toEqual([
@@ -103,8 +103,8 @@ describe('the database template on the tools of a real server', () => {
     ])
   })
 
-  it('takes the database from the only one that the server has, where the call names none', async () => {
-    const { gate, calls } = world(template('database'), databaseTools, databaseAnswer)
+  it('uses the only database of the server if the call names none', async () => {
+    const { gate, calls } = fixture(template('database'), databaseTools, databaseAnswer)
     await gate(call(query, { query: 'SELECT * FROM users' }))
     expect(calls.slice(1, 3)).toEqual([
       'db__list_tables {"database":"shop"}',
@@ -112,8 +112,8 @@ describe('the database template on the tools of a real server', () => {
     ])
   })
 
-  it('takes it from the statement where the server has several', async () => {
-    const { gate, calls } = world(template('database'), databaseTools, () => ({
+  it('reads the database from the statement if the server has several', async () => {
+    const { gate, calls } = fixture(template('database'), databaseTools, () => ({
       ok: true,
       text: 'two',
       value: { databases: [{ name: 'a' }, { name: 'b' }] },
@@ -122,9 +122,9 @@ describe('the database template on the tools of a real server', () => {
     expect(calls[1]).toBe('db__list_tables {"database":"b"}')
   })
 
-  it('fails at the step whose database nobody names', async () => {
+  it('fails at the step whose database neither the call nor the statement names', async () => {
     const many = { databases: [{ name: 'a' }, { name: 'b' }] }
-    const { gate, calls } = world(template('database'), databaseTools, () => ({
+    const { gate, calls } = fixture(template('database'), databaseTools, () => ({
       ok: true,
       text: 'two',
       value: many,
@@ -135,8 +135,8 @@ describe('the database template on the tools of a real server', () => {
     expect(calls).toEqual(['db__list_databases {}'])
   })
 
-  it('runs once a session and database', async () => {
-    const { gate, calls } = world(template('database'), databaseTools, databaseAnswer)
+  it('runs once for each session and database', async () => {
+    const { gate, calls } = fixture(template('database'), databaseTools, databaseAnswer)
     const users = 'SELECT * FROM users'
     await gate(call(query, { database: 'shop', query: users }))
     const before = calls.length
@@ -151,7 +151,7 @@ describe('the database template on the tools of a real server', () => {
   })
 
   it('inspects only what is new in the next query', async () => {
-    const { gate, calls } = world(template('database'), databaseTools, databaseAnswer)
+    const { gate, calls } = fixture(template('database'), databaseTools, databaseAnswer)
     await gate(call(query, { database: 'shop', query: 'SELECT * FROM users' }))
     calls.length = 0
     await gate(call(query, { database: 'shop', query: 'SELECT * FROM orders' }))
@@ -161,18 +161,21 @@ describe('the database template on the tools of a real server', () => {
     ])
   })
 
-  it('leaves out what a query without a table has nothing for', async () => {
-    const { gate, calls, notes } = world(template('database'), databaseTools, databaseAnswer)
+  it('leaves out the steps that a query without a table has no value for', async () => {
+    const { gate, calls, notes } = fixture(template('database'), databaseTools, databaseAnswer)
     await gate(call(query, { database: 'shop', query: 'SELECT 1' }))
     expect(calls).toHaveLength(2)
     expect(notes).toContain('- Step 3: inspect_table left out: the call has no tables')
   })
 
-  it('stops at a failed step with the text of the scenario, and keeps what finished', async () => {
-    const { gate, calls, session } = world(template('database'), databaseTools, (called, params) =>
-      called.name === 'list_tables'
-        ? { ok: false, error: 'Connection refused', suggestion: 'Check the connection settings' }
-        : databaseAnswer(called, params),
+  it('stops at a failed step with the specified text, and keeps the finished steps', async () => {
+    const { gate, calls, session } = fixture(
+      template('database'),
+      databaseTools,
+      (called, params) =>
+        called.name === 'list_tables'
+          ? { ok: false, error: 'Connection refused', suggestion: 'Check the connection settings' }
+          : databaseAnswer(called, params),
     )
     const failed = gate(call(query, { database: 'shop', query: 'SELECT * FROM users' }))
     await expect(failed).rejects.toThrow(ToolError)
@@ -187,8 +190,8 @@ describe('the database template on the tools of a real server', () => {
     )
   })
 
-  it('goes on after a failed step that is optional', async () => {
-    const { gate, notes } = world(template('database'), databaseTools, (called, params) =>
+  it('continues after a failed optional step', async () => {
+    const { gate, notes } = fixture(template('database'), databaseTools, (called, params) =>
       called.name === 'get_indexes'
         ? { ok: false, error: 'no such view' }
         : databaseAnswer(called, params),
@@ -199,7 +202,7 @@ describe('the database template on the tools of a real server', () => {
 
   it('counts a prerequisite that the user called', async () => {
     const workflows = template('database')
-    const { gate, calls, session } = world(workflows, databaseTools, databaseAnswer)
+    const { gate, calls, session } = fixture(workflows, databaseTools, databaseAnswer)
     const list = call(find(databaseTools, 'list_tables'), { database: 'shop' })
     await afterCall(list, session, workflows, 'users')
     await gate(call(query, { database: 'shop', query: 'SELECT 1' }))
@@ -211,8 +214,8 @@ describe('the browser template', () => {
   const click = (params: JsonObject, instance = 'a'): GatedCall =>
     call(find(browserTools, 'click'), params, { instance })
 
-  it('takes a snapshot of the page, once a page and browser', async () => {
-    const { gate, calls } = world(template('browser'), browserTools)
+  it('takes one snapshot for each page and browser', async () => {
+    const { gate, calls } = fixture(template('browser'), browserTools)
     await gate(click({ pageId: 1, uid: '1_2' }))
     await gate(click({ pageId: 1, uid: '1_3' }))
     await gate(click({ pageId: 2, uid: '1_3' }))
@@ -224,9 +227,9 @@ describe('the browser template', () => {
     ])
   })
 
-  it('takes it again after the page was navigated, and only for that page', async () => {
+  it('takes a new snapshot only for a page that was navigated', async () => {
     const workflows = template('browser')
-    const { gate, calls, session } = world(workflows, browserTools)
+    const { gate, calls, session } = fixture(workflows, browserTools)
     await gate(click({ pageId: 1, uid: 'x' }))
     await gate(click({ pageId: 2, uid: 'x' }))
     const reload = call(find(browserTools, 'navigate_page'), { pageId: 2, type: 'reload' })
@@ -237,8 +240,8 @@ describe('the browser template', () => {
     expect(calls).toEqual(['chrome__take_snapshot {"pageId":2}'])
   })
 
-  it('lets through what would make a snapshot stale, and what has no page', async () => {
-    const { gate, calls } = world(template('browser'), browserTools)
+  it('allows calls that would make a snapshot stale, and calls without a page', async () => {
+    const { gate, calls } = fixture(template('browser'), browserTools)
     await gate(call(find(browserTools, 'navigate_page'), { pageId: 1, url: 'x' }))
     await gate(call(find(browserTools, 'new_page'), { url: 'x' }))
     await gate(call(find(browserTools, 'list_pages')))
@@ -250,14 +253,14 @@ describe('the browser template', () => {
     const plain = ['click', 'take_snapshot'].map((name) =>
       tool(`old__${name}`, { category: 'browser', required: [], parameters: ['uid'] }),
     )
-    const { gate, calls } = world(template('browser'), plain)
+    const { gate, calls } = fixture(template('browser'), plain)
     await gate(call(find(plain, 'click'), { uid: 'x' }))
     expect(calls).toEqual(['old__take_snapshot {}'])
   })
 
   it('works on the tools of Playwright', async () => {
     const workflows = template('browser')
-    const { gate, calls, session } = world(workflows, playwrightTools)
+    const { gate, calls, session } = fixture(workflows, playwrightTools)
     const press = call(find(playwrightTools, 'browser_click'), { target: 'e5' })
     await gate(press)
     await gate(press)
@@ -273,19 +276,19 @@ describe('the browser template', () => {
 
 describe('the other templates', () => {
   it('reads a pull request before it is merged', async () => {
-    const { gate, calls } = world(template('github-pr'), githubTools)
+    const { gate, calls } = fixture(template('github-pr'), githubTools)
     const params = { owner: 'o', repo: 'r', pull_number: 7 }
     await gate(call(find(githubTools, 'merge_pull_request'), params))
-    const shown = JSON.stringify(params)
+    const renderedParams = JSON.stringify(params)
     expect(calls).toEqual([
-      `github__get_pull_request ${shown}`,
-      `github__get_pull_request_files ${shown}`,
-      `github__get_pull_request_status ${shown}`,
+      `github__get_pull_request ${renderedParams}`,
+      `github__get_pull_request_files ${renderedParams}`,
+      `github__get_pull_request_status ${renderedParams}`,
     ])
   })
 
-  it('does so with the one reader of the newer server', async () => {
-    const { gate, calls } = world(template('github-pr'), newGithubTools)
+  it('reads a pull request with the one reader of the newer server', async () => {
+    const { gate, calls } = fixture(template('github-pr'), newGithubTools)
     const merge = find(newGithubTools, 'merge_pull_request')
     await gate(call(merge, { owner: 'o', repo: 'r', pullNumber: 7 }))
     const rest = '"owner":"o","repo":"r","pullNumber":7'
@@ -296,14 +299,14 @@ describe('the other templates', () => {
     ])
   })
 
-  it('asks for nothing before a search', async () => {
-    const { gate, calls, notes } = world(template('github-pr'), githubTools)
+  it('requires no call before a search', async () => {
+    const { gate, calls, notes } = fixture(template('github-pr'), githubTools)
     await gate(call(find(githubTools, 'search_repositories'), { query: 'x' }))
     expect([...calls, ...notes]).toEqual([])
   })
 
-  it('suggests the schema before a query, and calls nothing', async () => {
-    const { gate, calls, notes } = world(template('graphql'), graphqlTools)
+  it('suggests the schema before a query without calling a tool', async () => {
+    const { gate, calls, notes } = fixture(template('graphql'), graphqlTools)
     await gate(call(find(graphqlTools, 'query-graphql'), { query: '{a}' }))
     expect(calls).toEqual([])
     expect(notes).toEqual([
@@ -324,37 +327,37 @@ describe('modes', () => {
     ['skips where the user said so', undefined, true, []],
     ['asks nobody where the user said so', async () => 'run' as const, true, []],
   ])('warn %s', async (_, ask, skipPrerequisites, expected) => {
-    const asked: string[] = []
-    const { gate, calls, notes } = world(workflowsOf(workflow('a', { mode: 'warn' })), tools)
+    const questions: string[] = []
+    const { gate, calls, notes } = fixture(workflowsOf(workflow('a', { mode: 'warn' })), tools)
     await gate(go, {
       skipPrerequisites,
       ...(ask === undefined
         ? {}
         : {
             ask: (text: string) => {
-              asked.push(text)
+              questions.push(text)
               return ask()
             },
           }),
     })
     expect(calls).toEqual(expected)
-    expect([...asked, ...notes]).toContain(warning)
+    expect([...questions, ...notes]).toContain(warning)
   })
 
-  it('enforce cannot be skipped, and asks nobody', async () => {
-    const { gate, calls, notes } = world(workflowsOf(workflow('a')), tools)
+  it('enforce cannot be skipped, and asks no question', async () => {
+    const { gate, calls, notes } = fixture(workflowsOf(workflow('a')), tools)
     await gate(go, { skipPrerequisites: true, ask: async () => 'skip' })
     expect(calls).toEqual(['s__look {}'])
     expect(notes[0]).toBe("Workflow 'a' is enforced; its prerequisites cannot be skipped.")
   })
 
-  it('runs every workflow that matches, and a call that two of them want once', async () => {
+  it('runs every matching workflow, and a call that two of them require once', async () => {
     const all = workflowsOf({ ...workflow('A'), ...workflow('B') })
-    const { gate, notes, calls } = world(all, tools)
+    const { gate, notes, calls } = fixture(all, tools)
     await gate(go)
     expect(calls).toEqual(['s__look {}'])
     expect(notes).toEqual([
-      "Multiple workflows matched. Using 'A'. Also matched: 'B'",
+      "Multiple workflows matched. Using 'A', 'B', in this order.",
       "Workflow 'A' triggered. Running 1 prerequisite...",
       '✓ Step 1: look completed',
       "Workflow 'B' triggered. Running 1 prerequisite...",
@@ -362,24 +365,32 @@ describe('modes', () => {
     ])
   })
 
-  it('enforces what a suggestion before it does not switch off', async () => {
+  it('reports an unused workflow of another category', async () => {
+    const ofDatabases = workflow('B', { triggers: { category: 'database', tools: ['go'] } })
+    const { gate, notes } = fixture(workflowsOf({ ...workflow('A'), ...ofDatabases }), tools)
+    await gate(call(tool('s__go', { category: 'graphql' })))
+    expect(notes[0]).toBe("Multiple workflows matched. Using 'A'. Also matched: 'B'")
+    expect(notes.join()).not.toContain("Workflow 'B' triggered")
+  })
+
+  it('enforces a workflow that an earlier suggestion does not switch off', async () => {
     const all = workflowsOf({ ...workflow('A', { mode: 'suggest' }), ...workflow('B') })
-    const { gate, notes, calls } = world(all, tools)
+    const { gate, notes, calls } = fixture(all, tools)
     await gate(go)
-    expect(notes[0]).toBe("Multiple workflows matched. Using 'B'. Also matched: 'A'")
+    expect(notes[0]).toBe("Multiple workflows matched. Using 'B', 'A', in this order.")
     expect(calls).toEqual(['s__look {}'])
     expect(notes.at(-1)).toContain("Workflow 'A' suggests to run first")
   })
 
-  it('reports what is not installed, and enforces nothing', async () => {
-    const { gate, calls, notes } = world(workflowsOf(workflow('a')), toolsNamed('go'))
+  it('reports workflows without installed tools, and enforces none of them', async () => {
+    const { gate, calls, notes } = fixture(workflowsOf(workflow('a')), toolsNamed('go'))
     await gate(go)
     expect(calls).toEqual([])
     expect(notes).toEqual(["Workflow 'a' is not enforced: no server here has look"])
   })
 })
 
-it('gives later steps the results of earlier ones, by number and by name', async () => {
+it('passes the results of earlier steps to later ones, by number and by name', async () => {
   const steps = [
     step(1, 'find', { output_as: 'found' }),
     step(2, 'look', {
@@ -395,7 +406,7 @@ it('gives later steps the results of earlier ones, by number and by name', async
     }),
   ]
   const tools = toolsNamed('go', 'find', 'look')
-  const { gate, calls } = world(
+  const { gate, calls } = fixture(
     workflowsOf(workflow('a', { prerequisites: steps })),
     tools,
     () => ({
@@ -421,17 +432,21 @@ describe('the result of a finished step that a later one needs', () => {
   const tools = toolsNamed('go', 'find', 'look')
   const go = (of: number): GatedCall => call(tool('s__go'), { of })
 
-  function answering(answer: (turn: number) => JsonObject): World {
+  function answering(answer: (turn: number) => JsonObject): Fixture {
     let turn = 0
-    const made = world(workflowsOf(workflow('a', { prerequisites: steps })), tools, ({ name }) => ({
-      ok: true,
-      text: name,
-      value: name === 'find' ? answer(++turn) : {},
-    }))
+    const made = fixture(
+      workflowsOf(workflow('a', { prerequisites: steps })),
+      tools,
+      ({ name }) => ({
+        ok: true,
+        text: name,
+        value: name === 'find' ? answer(++turn) : {},
+      }),
+    )
     return made
   }
 
-  it('is used again, and only what is left to do is announced', async () => {
+  it('is used again, and only the open steps are announced', async () => {
     const { gate, calls, notes } = answering(() => ({ items: [7] }))
     await gate(go(1))
     calls.length = 0
@@ -441,14 +456,14 @@ describe('the result of a finished step that a later one needs', () => {
     expect(notes[0]).toBe("Workflow 'a' triggered. Running 1 prerequisite...")
   })
 
-  it('is asked for again where it is too large to be kept', async () => {
+  it('is requested again if it is too large to be stored', async () => {
     const { gate, calls } = answering(() => ({ items: [7], more: 'x'.repeat(3000) }))
     await gate(go(1))
     await gate(go(1))
     expect(calls).toEqual(['s__find {}', 's__look {"id":7,"of":1}', 's__find {}'])
   })
 
-  it('is asked for again where what was kept leads nowhere', async () => {
+  it('is requested again if the stored result does not contain the value', async () => {
     const { gate, calls } = answering((turn) => ({ items: turn === 1 ? [7, 8] : [9] }))
     await expect(gate(go(1))).rejects.toThrow('has no single value')
     await gate(go(1))
@@ -458,13 +473,13 @@ describe('the result of a finished step that a later one needs', () => {
 
 describe('a workflow that may make no calls', () => {
   const tools = toolsNamed('go', 'look')
-  const refusing = (mode: string): World => world(workflowsOf(workflow('a', { mode })), tools)
+  const refusing = (mode: string): Fixture => fixture(workflowsOf(workflow('a', { mode })), tools)
   const permit = (): void => {
     throw new Error('not accepted')
   }
 
   it.each(['enforce', 'warn'])(
-    'is refused before it is announced or asked about: %s',
+    'is refused before it is announced or needs an approval: %s',
     async (mode) => {
       const { gate, calls, notes } = refusing(mode)
       const ask = (): Promise<'run'> => Promise.reject(new Error('asked'))
@@ -473,14 +488,14 @@ describe('a workflow that may make no calls', () => {
     },
   )
 
-  it('is refused where it is enforced although the user would skip it', async () => {
+  it('is refused if it is enforced although the user would skip it', async () => {
     const { gate, calls } = refusing('enforce')
     const gated = gate(call(tool('s__go')), { permit, skipPrerequisites: true })
     await expect(gated).rejects.toThrow('not accepted')
     expect(calls).toEqual([])
   })
 
-  it('stands in nobody’s way where it only suggests, or is skipped', async () => {
+  it('stops no call if it only suggests, or is skipped', async () => {
     for (const [mode, skipPrerequisites] of [
       ['suggest', false],
       ['warn', true],
@@ -492,8 +507,8 @@ describe('a workflow that may make no calls', () => {
   })
 })
 
-it('calls nothing where the session file is of a newer version', async () => {
-  const { gate, calls, notes, session } = world(
+it('calls no tool if the session file has a newer version', async () => {
+  const { gate, calls, notes, session } = fixture(
     workflowsOf(workflow('a')),
     toolsNamed('go', 'look'),
   )
@@ -503,7 +518,7 @@ it('calls nothing where the session file is of a newer version', async () => {
   expect([...calls, ...notes]).toEqual([])
 })
 
-it('takes back what a prerequisite makes stale', async () => {
+it('removes the completions that a prerequisite makes stale', async () => {
   const workflows = workflowsOf({
     ...workflow('a', { triggers: { tools: ['a'] } }),
     ...workflow('b', {
@@ -511,22 +526,22 @@ it('takes back what a prerequisite makes stale', async () => {
       prerequisites: [step(1, 'find', { invalidated_by: ['look'] })],
     }),
   })
-  const { gate, calls } = world(workflows, toolsNamed('a', 'b', 'find', 'look'))
+  const { gate, calls } = fixture(workflows, toolsNamed('a', 'b', 'find', 'look'))
   for (const name of ['b', 'b', 'a', 'b']) await gate(call(tool(`s__${name}`)))
   expect(calls).toEqual(['s__find {}', 's__look {}', 's__find {}'])
 })
 
-it('runs a step once for calls that are made at once', async () => {
+it('runs a step once for simultaneous calls', async () => {
   const tools = toolsNamed('go', 'look')
-  const { gate, calls } = world(workflowsOf(workflow('a')), tools)
+  const { gate, calls } = fixture(workflowsOf(workflow('a')), tools)
   await Promise.all(Array.from({ length: 10 }, () => gate(call(tool('s__go')))))
   expect(calls).toEqual(['s__look {}'])
 })
 
-it('lets the next one run a step that failed or was given up', async () => {
+it('lets the next call run a step that failed or was cancelled', async () => {
   let count = 0
   const tools = toolsNamed('go', 'look')
-  const { gate, calls } = world(workflowsOf(workflow('a')), tools, () => {
+  const { gate, calls } = fixture(workflowsOf(workflow('a')), tools, () => {
     count++
     return count === 1 ? { ok: false, error: 'no' } : { ok: true, text: '', value: null }
   })
@@ -542,7 +557,7 @@ it('lets the next one run a step that failed or was given up', async () => {
   expect(calls).toHaveLength(2)
 })
 
-it('calls nothing more once it is cancelled', async () => {
+it('calls no further tool after a cancellation', async () => {
   const controller = new AbortController()
   const prerequisites = ['look', 'find'].map((name, index) => ({
     step: index + 1,
@@ -550,7 +565,7 @@ it('calls nothing more once it is cancelled', async () => {
     description: 'x',
   }))
   const tools = toolsNamed('go', 'find', 'look')
-  const { gate, calls } = world(workflowsOf(workflow('a', { prerequisites })), tools, () => {
+  const { gate, calls } = fixture(workflowsOf(workflow('a', { prerequisites })), tools, () => {
     controller.abort(new Error('stopped'))
     return { ok: true, text: '', value: null }
   })

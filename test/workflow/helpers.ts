@@ -18,7 +18,7 @@ export function temporaryProject(): string {
   return mkdtempSync(join(tmpdir(), 'workflow-'))
 }
 
-/** Settings as they are where nobody changed any. */
+/** The default settings. */
 export const settings = { state: { directory: '' }, tools: { sessionHours: 24 } }
 
 const home = temporaryProject()
@@ -42,8 +42,8 @@ export function workflowsOf(value: object): readonly WorkflowDefinition[] {
 }
 
 export function template(name: string): readonly WorkflowDefinition[] {
-  const found = workflowTemplates.find((item) => item.template === name)
-  return found === undefined ? [] : workflowsOf({ [found.name]: found.definition })
+  const definition = workflowTemplates.find((item) => item.template === name)
+  return definition === undefined ? [] : workflowsOf({ [definition.name]: definition.definition })
 }
 
 export function workflow(name: string, more: object = {}): object {
@@ -62,7 +62,7 @@ export function step(number: number, name: string, more: object = {}): object {
   return { step: number, tool: name, description: 'x', ...more }
 }
 
-/** Tools of one server, about which nothing is known but their names. */
+/** Tools of one server, of which only the names are known. */
 export function toolsNamed(...names: string[]): WorkflowTool[] {
   return names.map((name) => tool(`s__${name}`))
 }

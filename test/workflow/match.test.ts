@@ -33,19 +33,19 @@ it('does not match a tool whose name only contains the word', () => {
   expect(matched).toBeUndefined()
 })
 
-it('ignores a workflow that is disabled', () => {
+it('ignores a disabled workflow', () => {
   const workflows = workflowsOf(workflow('a', { enabled: false }))
   expect(matchWorkflows(call(go), workflows, [look, go]).matched).toBeUndefined()
 })
 
-it('uses the first of several, and names the others', () => {
+it('uses the first of several workflows, and names the others', () => {
   const workflows = workflowsOf({ ...workflow('A'), ...workflow('B'), ...workflow('C') })
   const { matched, also } = matchWorkflows(call(go), workflows, [look, go])
   expect(matched?.name).toBe('A')
   expect(also).toEqual(['B', 'C'])
 })
 
-it('prefers one that is not made for tools of another category', () => {
+it('prefers a workflow that is not made for tools of another category', () => {
   const called = tool('s__go', { category: 'database' })
   const triggers = (category: string): object => ({ triggers: { category, tools: ['go'] } })
   const workflows = workflowsOf({
@@ -91,7 +91,7 @@ it('reports a workflow whose tools are not installed, and uses the next one', ()
   expect(notInstalled).toEqual([{ workflow: 'A', missing: ['absent'] }])
 })
 
-it('stands before no call of its own prerequisites', () => {
+it('applies to no call of its own prerequisites', () => {
   const workflows = template('database')
   const [list] = databaseTools
   expect(list?.name).toBe('list_databases')
@@ -112,7 +112,7 @@ describe('keywords', () => {
     ['?!', undefined],
     ['', undefined],
     [`${'x '.repeat(50_000)}form`, undefined],
-  ])('in %j finds %j', (text, expected) => {
+  ])('in %j match %j', (text, expected) => {
     expect(findKeyword(text, ['...', 'query', 'review pr', 'form'])).toBe(expected)
   })
 
@@ -122,9 +122,9 @@ describe('keywords', () => {
     )
     const tools = [look, tool('b__pick', { category: 'browser' })]
     const [, pick = look] = tools
-    const found = matchWorkflows(call(pick, {}, { request: 'select the menu' }), workflows, tools)
-    expect(found.matched).toBeUndefined()
-    expect(found.keywordOnly).toEqual([{ workflow: 'a', keyword: 'select' }])
+    const matches = matchWorkflows(call(pick, {}, { request: 'select the menu' }), workflows, tools)
+    expect(matches.matched).toBeUndefined()
+    expect(matches.keywordOnly).toEqual([{ workflow: 'a', keyword: 'select' }])
   })
 
   it('without a category count for the category and the server of the workflow’s tools', () => {
@@ -147,9 +147,12 @@ describe('keywords', () => {
       workflow('a', { triggers: { category: 'database', keywords: ['deploy'] } }),
     )
     const ship = tool('s__ship', { category: 'browser' })
-    const found = matchWorkflows(call(ship, {}, { request: 'deploy it' }), workflows, [look, ship])
-    expect(found.matched).toBeUndefined()
-    expect(found.keywordOnly).toEqual([{ workflow: 'a', keyword: 'deploy' }])
+    const matches = matchWorkflows(call(ship, {}, { request: 'deploy it' }), workflows, [
+      look,
+      ship,
+    ])
+    expect(matches.matched).toBeUndefined()
+    expect(matches.keywordOnly).toEqual([{ workflow: 'a', keyword: 'deploy' }])
   })
 
   it.each([
@@ -162,16 +165,16 @@ describe('keywords', () => {
     const triggers = { tools: ['absent', 'pick'], keywords: ['deploy'] }
     const ship = tool(id, { category })
     const installed = [look, tool('b__pick', { category: 'browser' }), tool('c__pick'), ship]
-    const found = matchWorkflows(
+    const matches = matchWorkflows(
       call(ship, {}, { request: 'deploy it' }),
       workflowsOf(workflow('a', { triggers })),
       installed,
     )
-    expect(found.why).toEqual(expected ? { by: 'keyword', value: 'deploy' } : undefined)
-    expect(found.keywordOnly).toHaveLength(expected ? 0 : 1)
+    expect(matches.why).toEqual(expected ? { by: 'keyword', value: 'deploy' } : undefined)
+    expect(matches.keywordOnly).toHaveLength(expected ? 0 : 1)
   })
 
-  it('are not seen by a bare call', () => {
+  it('do not apply to a call without a request', () => {
     const workflows = workflowsOf(workflow('a', { triggers: { keywords: ['ship'] } }))
     const ship = tool('s__ship')
     expect(matchWorkflows(call(ship), workflows, [look, ship]).matched).toBeUndefined()
@@ -187,11 +190,14 @@ it.each([
   ['github-pr', 'merge_pull_request', githubTools, true],
   ['github-pr', 'merge_pull_request', newGithubTools, true],
   ['github-pr', 'pull_request_review_write', newGithubTools, true],
-])('the template %s before %s is enforced where its tools are', (name, called, tools, expected) => {
-  const found = tools.find((item) => item.name === called) ?? tool(`x__${called}`)
-  const { matched } = matchWorkflows(call(found), template(name), tools)
-  expect(matched !== undefined).toBe(expected)
-})
+])(
+  'enforces the template %s before %s if its tools are installed',
+  (name, called, tools, expected) => {
+    const matches = tools.find((item) => item.name === called) ?? tool(`x__${called}`)
+    const { matched } = matchWorkflows(call(matches), template(name), tools)
+    expect(matched !== undefined).toBe(expected)
+  },
+)
 
 it('counts the readers of a pull request as prerequisites by their method', () => {
   const [read = look] = newGithubTools
@@ -202,7 +208,7 @@ it('counts the readers of a pull request as prerequisites by their method', () =
   expect(matched('get_comments')).toBe('github-pr-review')
 })
 
-it('never depends on more than its arguments, and keeps the order of definition', () => {
+it('depends only on its arguments, and keeps the order of definition', () => {
   const names = fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd', 'e'), { minLength: 1 })
   fc.assert(
     fc.property(names, fc.boolean(), fc.string(), (defined, enabled, request) => {
@@ -217,7 +223,7 @@ it('never depends on more than its arguments, and keeps the order of definition'
   )
 })
 
-it('finds a keyword only at the borders of words', () => {
+it('matches a keyword only between word boundaries', () => {
   const word = fc.stringMatching(/^[a-z]{1,8}$/)
   fc.assert(
     fc.property(word, word, word, (before, keyword, after) => {

@@ -24,11 +24,11 @@ describe('a pattern of tools', () => {
     ['notes__add', 'notes__add', true],
     ['notes__add', 'notes__add2', false],
     ['notes.add', 'notesXadd', false],
-  ])('%s fits %s: %s', (pattern, name, fits) => {
+  ])('%s matches %s: %s', (pattern, name, fits) => {
     expect(matchesName(pattern, name)).toBe(fits)
   })
 
-  it('fits what the same regular expression fits', () => {
+  it('matches the same names as the same regular expression', () => {
     const texts = fc.string({ unit: fc.constantFrom('a', 'b', '_'), maxLength: 8 })
     const patterns = fc.string({ unit: fc.constantFrom('a', 'b', '_', '*'), maxLength: 6 })
     fc.assert(
@@ -45,7 +45,7 @@ describe('a pattern of tools', () => {
   })
 })
 
-describe('what the settings say of a tool', () => {
+describe('the permission for a tool in the settings', () => {
   const none = { allow: [], ask: [], deny: [], readOnly: [] }
 
   it.each([
@@ -58,18 +58,18 @@ describe('what the settings say of a tool', () => {
     expect(permissionOf('s__go', { ...none, ...said })).toBe(expected)
   })
 
-  it('is nothing where there are no settings', () => {
+  it('is empty without settings', () => {
     expect(permissionOf('s__go', undefined)).toBeUndefined()
     expect(isDeclaredReadOnly('s__go', undefined)).toBe(false)
   })
 
-  it('is that it only reads where one of the patterns fits', () => {
+  it('is to read only if one of the patterns matches', () => {
     expect(isDeclaredReadOnly('s__go', { ...none, readOnly: ['x', 's__*'] })).toBe(true)
     expect(isDeclaredReadOnly('s__go', { ...none, readOnly: ['x'], allow: ['s__go'] })).toBe(false)
   })
 })
 
-describe('the tools that a workflow stands before', () => {
+describe('the tools to which a workflow applies', () => {
   const installed = [tool('s__look'), tool('s__go'), tool('hub__s__look')]
   const why = (triggers: object, id: string, more = {}) =>
     matchWorkflows(call(tool(id), {}, more), workflowsOf(workflow('w', { triggers })), [
@@ -84,7 +84,7 @@ describe('the tools that a workflow stands before', () => {
     ['s__*', 's__go'],
     ['go-*', 's__go_on'],
     ['g*', 'hub__s__go'],
-  ])('are those that %s fits: %s', (name, id) => {
+  ])('are those that %s matches: %s', (name, id) => {
     expect(why({ tools: [name] }, id)).toEqual({ by: 'tool', value: name })
   })
 
@@ -92,11 +92,11 @@ describe('the tools that a workflow stands before', () => {
     ['g*', 's__ago'],
     ['go', 's__going'],
     ['t__*', 's__go'],
-  ])('are not those that %s does not fit: %s', (name, id) => {
+  ])('are not those that %s does not match: %s', (name, id) => {
     expect(why({ tools: [name] }, id)).toBeUndefined()
   })
 
-  it('are all of a server where it names nothing else', () => {
+  it('are all tools of a server if it names nothing else', () => {
     expect(why({ server: 's' }, 's__go')).toEqual({ by: 'server', value: 's' })
     expect(why({ server: 's' }, 't__go')).toBeUndefined()
   })
@@ -105,24 +105,24 @@ describe('the tools that a workflow stands before', () => {
     ['tools', { tools: ['stop'] }],
     ['keywords', { keywords: ['ship'] }],
     ['a category', { category: 'notes' }],
-  ])('are only those of a server that %s select', (_what, more) => {
+  ])('are only the tools of a server that %s select', (_what, more) => {
     expect(why({ server: 's', ...more }, 's__go')).toBeUndefined()
   })
 
-  it('are found by a keyword on the server alone', () => {
+  it('are selected by a keyword on the server alone', () => {
     const triggers = { server: 's', keywords: ['ship'] }
     expect(why(triggers, 's__go', { request: 'ship it' })).toEqual({ by: 'keyword', value: 'ship' })
     expect(why(triggers, 't__go', { request: 'ship it' })).toBeUndefined()
   })
 
-  it('are those that may change something, where it names changes', () => {
+  it('are those that may change something if it names changes', () => {
     const triggers = { server: 's', changes: true }
     expect(why(triggers, 's__go')).toEqual({ by: 'changes', value: 'go' })
     const reading = tool('s__read', { readOnly: true })
-    const found = matchWorkflows(call(reading), workflowsOf(workflow('w', { triggers })), [
+    const matches = matchWorkflows(call(reading), workflowsOf(workflow('w', { triggers })), [
       ...installed,
       reading,
     ])
-    expect(found.why).toBeUndefined()
+    expect(matches.why).toBeUndefined()
   })
 })

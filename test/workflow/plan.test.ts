@@ -13,23 +13,22 @@ interface Asked {
   params?: JsonObject
   more?: Partial<GatedCall>
   state?: SessionState
-  category?: string
+  aliases?: object
 }
 
-function planned({ prerequisites, tools, params, more, state = fresh, category }: Asked): GatePlan {
+function planned({ prerequisites, tools, params, more, state = fresh, aliases }: Asked): GatePlan {
   const steps = prerequisites.map((step, index) => ({
     step: index + 1,
     tool: 'look',
     description: 'x',
     ...step,
   }))
-  const triggers = { tools: ['go'], ...(category === undefined ? {} : { category }) }
-  const workflows = workflowsOf(workflow('w', { triggers, prerequisites: steps }))
+  const workflows = workflowsOf(workflow('w', { prerequisites: steps, aliases }))
   return planGate(call(go, params, more), workflows, state, tools ?? [go, tool('s__look')])
 }
 
-describe('what stands before a call', () => {
-  it('is nothing where no workflow matches', () => {
+describe('the plan of a call', () => {
+  it('is empty if no workflow matches', () => {
     const plan = planGate(call(tool('s__other')), workflowsOf(workflow('w')), fresh, [])
     expect(plan).toEqual({
       others: [],
@@ -41,7 +40,7 @@ describe('what stands before a call', () => {
     })
   })
 
-  it('is every step of the workflow, with why it matched and how many are open', () => {
+  it('contains every step of the workflow, with the reason for the match and the number of open steps', () => {
     const tools = ['s__go', 's__look', 's__find'].map((id) => tool(id))
     const prerequisites = [
       { tool: 'find', output_as: 'found' },
@@ -93,7 +92,7 @@ describe('what stands before a call', () => {
     ])
   })
 
-  it('waits for every step that its parameters come from, in their order', () => {
+  it('orders a step after every step that its parameters come from', () => {
     const prerequisites = [
       { output_as: 'one' },
       { output_as: 'two' },
@@ -105,7 +104,7 @@ describe('what stands before a call', () => {
     })
   })
 
-  it('is not a step that the call itself would make stale', () => {
+  it('contains no step that the call itself would make stale', () => {
     const { steps, open } = planned({ prerequisites: [{ invalidated_by: ['other', 'go'] }] })
     expect(steps[0]).toMatchObject({
       status: 'not-applicable',
@@ -114,7 +113,7 @@ describe('what stands before a call', () => {
     expect(open).toBe(0)
   })
 
-  it('is not an optional step of which no server has the tool', () => {
+  it('contains no optional step whose tool no server has', () => {
     const { steps, open } = planned({ prerequisites: [{ tool: 'absent', required: false }, {}] })
     expect(steps[0]).toMatchObject({
       status: 'not-installed',
@@ -124,7 +123,7 @@ describe('what stands before a call', () => {
     expect(open).toBe(1)
   })
 
-  it('is blocked where a value that it needs was asked for and is none', () => {
+  it('is blocked if an earlier step ran without the value that a step needs', () => {
     const state = withCompletion(
       fresh,
       { workflow: 'w', tool: 'find', scope: { server: 's' }, result: '', value: { items: [] } },
@@ -166,7 +165,7 @@ describe('a step that ran in this session', () => {
     expect(plan.open).toBe(status === 'valid' ? 0 : 1)
   })
 
-  it('runs again only where a later one needs its result', () => {
+  it('runs again only if a later step needs its result', () => {
     const tools = ['s__go', 's__look', 's__find'].map((id) => tool(id))
     const prerequisites = [{}, { tool: 'find', params: { id: '$steps.1.id' } }]
     const needed = planned({ prerequisites, tools, state: ran({ server: 's' }) })
@@ -208,11 +207,11 @@ describe('the parameters of a step', () => {
   })
 
   it.each<[string, string[] | undefined, string]>([
-    ['is left out where the tool does without', ['other'], 'run'],
-    ['is left out where nothing is known of the tool', undefined, 'run'],
-    ['is needed where the tool requires it', ['pageId'], 'not-applicable'],
-    ['is needed where the tool requires it in another spelling', ['page_id'], 'not-applicable'],
-  ])('an optional one that the call has not %s', (_what, required, status) => {
+    ['is left out if the tool does not require it', ['other'], 'run'],
+    ['is left out if the schema of the tool is unknown', undefined, 'run'],
+    ['is needed if the tool requires it', ['pageId'], 'not-applicable'],
+    ['is needed if the tool requires it in another spelling', ['page_id'], 'not-applicable'],
+  ])('an optional parameter without a value in the call %s', (_what, required, status) => {
     const { steps } = planned({
       prerequisites: [{ params: { pageId: '$call.pageId?' } }],
       tools: looking({ required }),
@@ -220,16 +219,13 @@ describe('the parameters of a step', () => {
     expect(steps[0]).toMatchObject({ status, params: {} })
   })
 
-  it('of another name for the tool are added', () => {
-    const reader = tool('s__pull_request_read', { category: 'github' })
+  it('include those of another name for the tool', () => {
+    const reader = tool('s__read')
     const { steps } = planned({
-      prerequisites: [{ tool: 'get_pull_request', params: { owner: 'o' } }],
+      prerequisites: [{ tool: 'part', params: { owner: 'o' } }],
       tools: [go, reader],
-      category: 'github',
+      aliases: { part: [{ tool: 'read', params: { kind: 'part' } }] },
     })
-    expect(steps[0]).toMatchObject({
-      id: 's__pull_request_read',
-      params: { owner: 'o', method: 'get' },
-    })
+    expect(steps[0]).toMatchObject({ id: 's__read', params: { owner: 'o', kind: 'part' } })
   })
 })

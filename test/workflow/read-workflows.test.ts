@@ -1,7 +1,8 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { loadWorkflows, readWorkflows } from '../../src/tools/workflow/read-workflows.ts'
 import { temporaryProject, workflow } from './helpers.ts'
 
@@ -59,7 +60,7 @@ it('reads a definition with every field, its steps in order', () => {
   ])
 })
 
-it('enforces a workflow that says neither enabled nor mode', () => {
+it('enforces a workflow without the fields enabled and mode', () => {
   const [found] = read(JSON.stringify(workflow('a'))).workflows
   expect(found).toMatchObject({ enabled: true, mode: 'enforce' })
 })
@@ -79,14 +80,14 @@ it.each([
   expect(diagnostics).toEqual([])
 })
 
-it('finds nothing in a tool cache without workflows', () => {
+it('returns no workflow for a tool cache without workflows', () => {
   expect(read('{"version": "1", "categories": {}, "tool_count": 0}')).toEqual({
     workflows: [],
     diagnostics: [],
   })
 })
 
-it('lets the first of two files win, and says so', () => {
+it('prefers the first of two files, and reports that', () => {
   const text = JSON.stringify(workflow('a', { description: 'first' }))
   const later = JSON.stringify({ ...workflow('a', { description: 'second' }), ...workflow('b') })
   const { workflows, diagnostics } = readWorkflows([
@@ -100,7 +101,7 @@ it('lets the first of two files win, and says so', () => {
   expect(diagnostics).toMatchObject([{ code: 'workflow-shadowed', severity: 'info' }])
 })
 
-describe('a file with something wrong', () => {
+describe('a file with errors', () => {
   it.each([
     ['a missing comma', '{\n  "a": {}\n  "b": {}\n}', ['workflows-syntax:3']],
     ['a list', '[]', ['workflows-syntax:1']],
@@ -115,18 +116,14 @@ describe('a file with something wrong', () => {
     [
       'a key of a workflow twice',
       '{"a": {"prerequisites": [], "mode": "enforce",\n"mode": "suggest"}}',
-      ['workflow-field-missing:1', 'workflow-field-missing:1', 'workflow-key-repeated:1'],
+      ['workflow-field-missing:1', 'workflow-key-repeated:1'],
     ],
     [
       'a key of its triggers twice',
       '{"a": {"prerequisites": [],\n"triggers": {"server": "x", "server": "y"}}}',
-      ['workflow-field-missing:1', 'workflow-key-repeated:2'],
+      ['workflow-no-description:1', 'workflow-key-repeated:2'],
     ],
-    [
-      'nothing inside',
-      '{"a": {}}',
-      ['workflow-field-missing:1', 'workflow-field-missing:1', 'workflow-field-missing:1'],
-    ],
+    ['nothing inside', '{"a": {}}', ['workflow-field-missing:1', 'workflow-field-missing:1']],
   ])('reports %s with its line', (_, text, expected) => {
     expect(codes(text)).toEqual(expected)
     expect(read(text).workflows).toEqual([])
@@ -159,7 +156,7 @@ describe('a file with something wrong', () => {
     ])
   })
 
-  it('asks whether an unknown key was meant otherwise', () => {
+  it('suggests the known key that is similar to an unknown one', () => {
     const { workflows, diagnostics } = read(JSON.stringify(workflow('a', { modes: 'warn' })))
     expect(workflows).toHaveLength(1)
     expect(diagnostics).toMatchObject([
@@ -176,12 +173,12 @@ describe('a file with something wrong', () => {
     expect(codes(text)).toEqual(['workflow-key-forbidden:1'])
   })
 
-  it('does not follow a nesting that would exhaust the stack', () => {
+  it('stops at a nesting that would exhaust the stack', () => {
     expect(codes('['.repeat(100_000))).toEqual(['workflows-syntax:1'])
   })
 })
 
-it('never throws, and names each workflow once, whatever a file holds', () => {
+it('never throws, and returns each workflow once, for any file', () => {
   const keys = fc.constantFrom(
     'a',
     'workflows',
@@ -219,7 +216,7 @@ it('never throws, and names each workflow once, whatever a file holds', () => {
   )
 })
 
-it('reads the files of a project, ours before the caches', () => {
+it('reads our files of a project before the caches', () => {
   const project = temporaryProject()
   mkdirSync(join(project, '.skillrail'))
   mkdirSync(join(project, '.opencode'))
@@ -232,4 +229,122 @@ it('reads the files of a project, ours before the caches', () => {
     ['a', ours],
     ['b', cache],
   ])
+})
+
+describe("a definition in the format's own form", () => {
+  const templates = {
+    'database-safe-query': {
+      triggers: { category: 'database', keywords: ['query', 'select'] },
+      prerequisites: [
+        { step: 1, tool: 'list_databases', description: 'Know the databases' },
+        { step: 4, tool: 'get_indexes', description: 'Check indexes', required: false },
+      ],
+      mode: 'enforce',
+    },
+    'browser-safe-interaction': {
+      triggers: { category: 'browser', tools: ['click', 'fill'] },
+      prerequisites: [{ step: 1, tool: 'take_snapshot', description: 'Know the page' }],
+      mode: 'enforce',
+    },
+    'pull-request-review': {
+      triggers: { tools: ['merge_pull_request'] },
+      prerequisites: [{ step: 1, tool: 'get_pull_request', description: 'Know it' }],
+      mode: 'warn',
+    },
+  }
+
+  it.each(Object.entries(templates))(
+    'has its name as description, with a warning: %s',
+    (name, one) => {
+      for (const text of [{ name, ...one }, { [name]: one }, { [name]: { name, ...one } }]) {
+        const { workflows, diagnostics } = read(JSON.stringify(text))
+        expect(workflows).toMatchObject([{ name, description: name, mode: one.mode }])
+        expect(diagnostics).toMatchObject([
+          { code: 'workflow-no-description', severity: 'warning' },
+        ])
+      }
+    },
+  )
+
+  it('can be in a file with other definitions', () => {
+    const { workflows, diagnostics } = read(JSON.stringify({ workflows: templates }))
+    expect(workflows.map(({ name }) => name)).toEqual(Object.keys(templates))
+    expect(diagnostics.map(({ severity }) => severity)).toEqual(['warning', 'warning', 'warning'])
+  })
+
+  it('still needs a description that is a text', () => {
+    for (const description of ['', ' ', 5, null]) {
+      const broken = { ...templates['pull-request-review'], description }
+      const { workflows, diagnostics } = read(JSON.stringify({ a: broken }))
+      expect(workflows).toEqual([])
+      expect(diagnostics).toMatchObject([{ code: 'workflow-wrong-type', severity: 'error' }])
+    }
+  })
+})
+
+describe('other names of tools', () => {
+  const withAliases = (aliases: unknown): ReturnType<typeof read> => {
+    const steps = [{ step: 1, tool: 'look', description: 'x', invalidated_by: ['turn'] }]
+    const one = { description: 'x', triggers: { tools: ['go'] }, prerequisites: steps, aliases }
+    return read(JSON.stringify({ one }))
+  }
+
+  it('are names, or tools with the parameters that distinguish them', () => {
+    const reader = { tool: 'read', params: { kind: 'all' } }
+    const { workflows, diagnostics } = withAliases({ go: ['run'], Look: [reader], turn: ['leaf'] })
+    expect(diagnostics).toEqual([])
+    expect(workflows[0]?.aliases).toEqual({
+      go: [{ tool: 'run' }],
+      Look: [reader],
+      turn: [{ tool: 'leaf' }],
+    })
+  })
+
+  it.each([
+    [['go']],
+    [{ go: 'run' }],
+    [{ go: [5] }],
+    [{ go: [' '] }],
+    [{ go: [{ params: {} }] }],
+    [{ go: [{ tool: 'run', params: [] }] }],
+    [{ go: [{ tool: 'run', param: {} }] }],
+  ])('of a wrong form are an error: %j', (aliases) => {
+    const { workflows, diagnostics } = withAliases(aliases)
+    expect(workflows).toEqual([])
+    expect(diagnostics).toMatchObject([{ code: 'workflow-wrong-type', severity: 'error' }])
+  })
+
+  it('for a tool that is missing in the workflow are a warning', () => {
+    const { workflows, diagnostics } = withAliases({ lok: ['see'] })
+    expect(workflows).toHaveLength(1)
+    expect(diagnostics).toMatchObject([
+      { code: 'workflow-key-unknown', severity: 'warning', hint: 'Did you mean look?' },
+    ])
+  })
+})
+
+describe('an empty file of workflows', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'skillrail-workflows-'))
+  afterAll(() => rmSync(folder, { recursive: true }))
+  const path = join(folder, 'workflows.json')
+  const codes = (): string[] =>
+    readWorkflows([{ path }]).diagnostics.flatMap(({ code, severity }) =>
+      severity === 'error' ? [code] : [],
+    )
+
+  it('is an error, since its workflows are unknown, while a missing file defines none', () => {
+    expect(codes()).toEqual([])
+    writeFileSync(path, '')
+    expect(codes()).toEqual(['workflows-syntax'])
+    writeFileSync(path, ' \n')
+    expect(codes()).toEqual(['workflows-syntax'])
+    writeFileSync(path, '{}')
+    expect(codes()).toEqual([])
+  })
+
+  it.skipIf(process.platform === 'win32')('is also an error behind a broken link', () => {
+    rmSync(path, { force: true })
+    symlinkSync(join(folder, 'nowhere'), path)
+    expect(codes()).toEqual(['file-missing'])
+  })
 })

@@ -49,7 +49,7 @@ describe('a reference to the call', () => {
     ['$sql.table', { query: 'SELECT 1' }],
     ['$sql.table', { query: 7 }],
     ['$sql.database', { query: 'SELECT * FROM users' }],
-  ])('%s with %j has no value, and no step was asked', (reference, called) => {
+  ])('%s with %j has no value, and no step ran for it', (reference, called) => {
     const gap = { parameter: 'it', waitsFor: [], asked: false }
     expect(resolved({ it: reference }, called).missing).toEqual([{ ...gap, reference }])
     const optional = `${reference}?`
@@ -65,7 +65,7 @@ describe('a reference to a step', () => {
   const answer = new Map<number, JsonValue>([[1, { id: 7, items: [] }]])
 
   it.each(['$found.id', '$steps.1.id', '$found.id ?? $call.id', '$found.id ?? none'])(
-    '%s waits for the step, whatever stands behind it',
+    '%s waits for the step, whatever path follows',
     (reference) => {
       const gap = { parameter: 'it', reference, waitsFor: [1], asked: false }
       expect(resolved({ it: reference }, { id: 8 })).toEqual({
@@ -82,12 +82,12 @@ describe('a reference to a step', () => {
     ['$call.id ?? $found.id', 8],
     ['$found.items[*] ?? $call.id', 8],
     ['$found.items[*] ?? none', 'none'],
-  ])('%s has its value once that ran: %j', (reference, value) => {
+  ])('%s has its value after the step ran: %j', (reference, value) => {
     expect(resolved({ it: reference }, { id: 8 }, answer).params).toEqual({ it: value })
   })
 
   it.each(['$found.none', '$steps.1.items[0]', '$nothing.table'])(
-    '%s has none, although it was asked',
+    '%s has no value although the step ran',
     (reference) => {
       const called = { query: 'SELECT * FROM users' }
       expect(resolved({ it: reference }, called, answer)).toEqual({
@@ -99,7 +99,7 @@ describe('a reference to a step', () => {
   )
 })
 
-it('looks into lists and objects, and leaves out of them what has no value', () => {
+it('resolves references in lists and objects, and leaves out those without a value', () => {
   const written = {
     list: ['$call.id', '$call.none?', 1],
     filter: { id: '$call.id', none: '$call.none?', deep: { id: '$call.missing' } },

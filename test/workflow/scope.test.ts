@@ -7,7 +7,7 @@ function step(more: Partial<Prerequisite> = {}): Prerequisite {
   return { step: 1, tool: 'look', description: 'x', required: true, ...more }
 }
 
-describe('a prerequisite is one and the same check', () => {
+describe('a prerequisite counts as the same check', () => {
   it.each<[string, Partial<Prerequisite>, JsonObject, JsonObject, JsonObject]>([
     ['on one server, without parameters', {}, {}, { database: 'a' }, { server: 's' }],
     [
@@ -72,7 +72,7 @@ describe('a prerequisite is one and the same check', () => {
     expect(values).toEqual({ server: 's', [key]: 'x' })
   })
 
-  it('for no name that every object has', () => {
+  it('for no property that every object has', () => {
     const values = scopeValues(step({ scope: ['constructor'] }), {}, { params: {} }, 's')
     expect(values).toEqual({ server: 's' })
   })
@@ -100,12 +100,12 @@ describe('a call that makes a prerequisite stale', () => {
     expect(survives(completion, look, call(tool(`${server}__go`), params))).toBe(is)
   })
 
-  it('compares no value with what every object has', () => {
+  it('compares no value with a property that every object has', () => {
     const odd = step({ scope: ['constructor'] })
     expect(survives({ server: 's' }, odd, call(tool('s__go'), { constructor: 'x' }))).toBe(false)
   })
 
-  it('leaves what any one value of its scope sets apart', () => {
+  it('keeps a completion that differs in any value of its scope', () => {
     const both = step({ scope: ['database', 'table'] })
     const completion = { server: 's', database: 'a', table: 't' }
     const dropped = (params: JsonObject): boolean =>

@@ -4,7 +4,7 @@ import { settings, temporaryProject, testRuntime, record } from './helpers.ts'
 
 const hour = 3_600_000
 
-it('counts a prerequisite for each scope that it ran for, wherever it counts', async () => {
+it('counts a prerequisite for each scope that it ran for, in every place', async () => {
   const options = { project: temporaryProject(), runtime: testRuntime(), settings }
   const session = openSession(options)
   await record(session, 'safe', 'list_tables', { database: 'shop' }, 'one')
@@ -14,7 +14,7 @@ it('counts a prerequisite for each scope that it ran for, wherever it counts', a
   expect(await listSessions(options)).toMatchObject([{ id: 'default', completed: 3 }])
 })
 
-it('begins when it was cleared, and not with the first call of the log that stays', async () => {
+it('begins when it was cleared, and not with the first call of the remaining log', async () => {
   const runtime = testRuntime()
   const session = openSession({ project: temporaryProject(), runtime, settings })
   await session.log({ tool: 'a__b', durationMs: 1, outcome: 'success', size: 0 })

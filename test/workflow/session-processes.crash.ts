@@ -21,7 +21,7 @@ function write(project: string, name: string, count: number, killAt = Infinity):
   return new Promise((resolve) => child.on('close', () => resolve(lines)))
 }
 
-it('loses nothing of 8 processes with 200 writes each, some of them killed', async () => {
+it('loses no write of 8 processes with 200 writes each when some of them are killed', async () => {
   const project = temporaryProject()
   const names = Array.from({ length: 8 }, (_, index) => `process-${index}`)
   const killed = [30, 77, 120]
@@ -39,9 +39,9 @@ it('loses nothing of 8 processes with 200 writes each, some of them killed', asy
   )
   expect(recorded.slice(0, 8)).toEqual(Array(8).fill(200))
   for (const [index, at] of killed.entries()) {
-    const known = acknowledged[8 + index] ?? 0
-    expect(known).toBeGreaterThanOrEqual(at)
-    expect(recorded[8 + index]).toBeGreaterThanOrEqual(known)
+    const acknowledgedCount = acknowledged[8 + index] ?? 0
+    expect(acknowledgedCount).toBeGreaterThanOrEqual(at)
+    expect(recorded[8 + index]).toBeGreaterThanOrEqual(acknowledgedCount)
   }
   const { calls, diagnostics: torn } = await session.calls()
   expect(torn).toEqual([])

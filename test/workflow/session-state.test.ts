@@ -25,7 +25,7 @@ function holds(state: SessionState, scope: ScopeValues, tool = 't'): boolean {
   return findCompletion(state, 'w', tool, scope) !== undefined
 }
 
-describe('what ran in a session', () => {
+describe('a completed prerequisite', () => {
   it.each<[string, ScopeValues, ScopeValues, boolean]>([
     ['its own scope', { server: 's', page: 1 }, { page: 1, server: 's' }, true],
     ['another page', { server: 's', page: 1 }, { server: 's', page: 2 }, false],
@@ -35,18 +35,18 @@ describe('what ran in a session', () => {
     ['more', { server: 's' }, { server: 's', page: 1 }, false],
     ['any server, where none was written', {}, { server: 's' }, true],
     ['no page, where no scope was written', {}, { server: 's', page: 1 }, false],
-  ])('holds for %s: %j and %j are %s', (_what, made, asked, expected) => {
+  ])('counts for %s: %j and %j are %s', (_what, made, asked, expected) => {
     expect(holds(having(fresh, made), asked)).toBe(expected)
   })
 
-  it('holds for its workflow and its tool alone', () => {
+  it('counts only for its workflow and its tool', () => {
     const state = having(fresh, {})
     expect(findCompletion(state, 'other', 't', {})).toBeUndefined()
     expect(findCompletion(state, 'w', 'other', {})).toBeUndefined()
     expect(findCompletion(fresh, 'w', 't', {})).toBeUndefined()
   })
 
-  it('is the last of one scope, beside those of others', () => {
+  it('replaces the previous one of its scope, and keeps those of other scopes', () => {
     const first = having(fresh, { page: 1 }, { at: 'early', result: 'one' })
     const state = having(having(first, { page: 2 }), { page: 1 }, { at: 'late', result: 'two' })
     expect(findCompletion(state, 'w', 't', { page: 1 })).toMatchObject({
@@ -59,7 +59,7 @@ describe('what ran in a session', () => {
     expect(first.completed).toHaveLength(1)
   })
 
-  it('keeps a result for later steps, unless it is large', () => {
+  it('stores its result for later steps, unless the result is large', () => {
     const kept = (value: JsonValue): JsonValue | undefined =>
       findCompletion(having(fresh, {}, { value }), 'w', 't', {})?.value
     expect(kept({ items: [7] })).toEqual({ items: [7] })
@@ -69,17 +69,17 @@ describe('what ran in a session', () => {
   })
 })
 
-describe('what is taken back', () => {
+describe('the removal of completions', () => {
   const state = having(having(having(fresh, { page: 1 }), { page: 2 }), {}, { tool: 'other' })
 
-  it('is what does not hold any more, and nothing of other tools', () => {
+  it('removes only stale completions, and none of other tools', () => {
     const after = keepCompletions(state, ({ tool, scope }) => tool !== 't' || scope['page'] === 2)
     expect([holds(after, { page: 1 }), holds(after, { page: 2 })]).toEqual([false, true])
     expect(holds(after, {}, 'other')).toBe(true)
     expect(holds(state, { page: 1 })).toBe(true)
   })
 
-  it('is nothing where everything holds', () => {
+  it('removes none if all still count', () => {
     expect(keepCompletions(state, () => true)).toBe(state)
   })
 })
@@ -91,7 +91,7 @@ it.each([
   [`x${' '.repeat(900)}y`, 'x…'],
   [`x${' '.repeat(798)}y`, 'x y'],
   ['x'.repeat(5000), `${'x'.repeat(199)}…`],
-])('a result is kept in short (%#)', (text, expected) => {
+])('shortens a stored result (%#)', (text, expected) => {
   expect(shorten(text)).toBe(expected)
 })
 
@@ -104,6 +104,6 @@ it.each<[ScopeValues, ScopeValues, boolean]>([
   [{ a: null }, {}, false],
   [{ a: 'b' }, { 'a":"b': 'c' }, false],
   [{ a: 1, b: 2 }, { a: 1 }, false],
-])('the scopes %j and %j are one: %s', (one, other, expected) => {
+])('compares the scopes %j and %j as the same: %s', (one, other, expected) => {
   expect(scopeKey(one) === scopeKey(other)).toBe(expected)
 })

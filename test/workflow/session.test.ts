@@ -46,7 +46,7 @@ describe('the place of a session', () => {
     ['that of the client', { CODEX_THREAD_ID: 'c' }, undefined, 'c.json'],
     ['the default for an empty variable', { SKILLRAIL_SESSION: '' }, undefined, 'default.json'],
     ['the default by its name', {}, 'default', 'default.json'],
-  ])('in the user’s state is %s', (_, env, id, expected) => {
+  ])('in the state of the user is %s', (_, env, id, expected) => {
     const project = temporaryProject()
     const runtime = testRuntime({ env })
     const { path } = openSession({ project, runtime, settings, id })
@@ -56,7 +56,7 @@ describe('the place of a session', () => {
     expect(path.startsWith(join(runtime.home, '.local', 'state', 'skillrail'))).toBe(true)
   })
 
-  it('is what the setting names', () => {
+  it('is the path in the setting', () => {
     const directory = temporaryProject()
     const elsewhere = { ...settings, state: { directory } }
     expect(open({ settings: elsewhere }).path.startsWith(directory)).toBe(true)
@@ -65,7 +65,7 @@ describe('the place of a session', () => {
   })
 
   it.each(['', '.', '../x', 'a/b', 'a\\b', 'a b', '.hidden', 'x'.repeat(101), 'a\0', 'é'])(
-    'is refused for the id %j',
+    'is refused for the ID %j',
     (id) => {
       expect(() => open({ id })).toThrow(UsageError)
       if (id === '') return
@@ -74,7 +74,7 @@ describe('the place of a session', () => {
     },
   )
 
-  it('is a digest for a client’s id that can be no file’s name', () => {
+  it('is a digest for an ID of a client that cannot be a file name', () => {
     const runtime = testRuntime({ env: { GEMINI_SESSION_ID: '../../etc/passwd' } })
     expect(open({ runtime }).id).toMatch(/^[0-9a-f]{32}$/)
   })
@@ -109,7 +109,7 @@ it('writes the shape of the format, with results of at most 200 characters', asy
   expect(statSync(session.path).mode & 0o777).toBe(0o600)
 })
 
-it('reads a file that others wrote, for steps without a scope of their own', async () => {
+it('reads a file of other programs, for steps without a scope of their own', async () => {
   const session = open()
   mkdirSync(dirname(session.path), { recursive: true })
   writeFileSync(
@@ -124,7 +124,7 @@ it('reads a file that others wrote, for steps without a scope of their own', asy
   expect(await isValid(session, 'w', 'list_databases', { server: 'db', database: 'x' })).toBe(false)
 })
 
-it('keeps scopes apart, whatever the order of their keys', async () => {
+it('distinguishes scopes, whatever the order of their keys', async () => {
   const session = open()
   await record(session, 'w', 't', { a: 1, b: '2' }, 'x')
   expect(await isValid(session, 'w', 't', { b: '2', a: 1 })).toBe(true)
@@ -169,7 +169,7 @@ describe('the end of a session', () => {
     expect(state.completed.map(({ tool }) => tool)).toEqual(['new'])
   })
 
-  it('comes when the file is of another session', async () => {
+  it('comes if the file is of another session', async () => {
     const session = open({ id: 'mine' })
     await record(session, 'w', 't', {}, 'x')
     const text = readFileSync(session.path, 'utf8')
@@ -178,7 +178,7 @@ describe('the end of a session', () => {
   })
 })
 
-describe('a file that cannot be used', () => {
+describe('a session file that is not valid', () => {
   it.each([
     ['no JSON', '{'],
     ['a list', '[]'],
@@ -192,7 +192,7 @@ describe('a file that cannot be used', () => {
       'a scope that is none',
       '{"session_id":"a","started_at":"2026-02-04","completed":{"w":{"t":{"at":"","result":"","scopes":[1]}}}}',
     ],
-  ])('%s: is moved aside, never lost', async (_, text) => {
+  ])('%s: is moved aside and never deleted', async (_, text) => {
     const session = open()
     mkdirSync(dirname(session.path), { recursive: true })
     writeFileSync(session.path, text)
@@ -217,7 +217,7 @@ describe('a file that cannot be used', () => {
     expect(readFileSync(session.path, 'utf8')).toBe(text)
   })
 
-  it('a link is replaced, and what it points to stays', async () => {
+  it('that is a link is replaced, and its target does not change', async () => {
     const session = open()
     mkdirSync(dirname(session.path), { recursive: true })
     const target = join(session.project, 'target')
@@ -229,7 +229,7 @@ describe('a file that cannot be used', () => {
   })
 })
 
-it('says whether it cleared anything, and keeps the log unless told', async () => {
+it('reports whether it removed anything, and keeps the log by default', async () => {
   const session = open()
   expect(await session.clear()).toBe(false)
   await record(session, 'w', 't', {}, 'x')
@@ -241,7 +241,7 @@ it('says whether it cleared anything, and keeps the log unless told', async () =
   expect((await session.calls()).calls).toEqual([])
 })
 
-it('forgets the oldest of more than 200 scopes of one tool', () => {
+it('drops the oldest of more than 200 scopes of a tool', () => {
   const start = { sessionId: 'a', startedAt: '2026-02-04T00:00:00Z', completed: [] }
   const state = Array.from({ length: 250 }, (_, index) => index).reduce<SessionState>(
     (before, index) =>
@@ -253,7 +253,7 @@ it('forgets the oldest of more than 200 scopes of one tool', () => {
   expect(kept[0]?.scope).toEqual({ index: 50 })
 })
 
-it('lists the sessions that left something, the default one first', async () => {
+it('lists the sessions with files, the default one first', async () => {
   const project = temporaryProject()
   const runtime = testRuntime()
   for (const id of ['b', 'default', 'a']) {
@@ -295,7 +295,7 @@ describe('the log of calls', () => {
     expect(statSync(session.logPath).mode & 0o777).toBe(0o600)
   })
 
-  it('survives a line that was not written whole', async () => {
+  it('skips an incomplete line', async () => {
     const session = open()
     await session.log(entry)
     appendFileSync(session.logPath, '{"tool": "s__')
@@ -305,7 +305,7 @@ describe('the log of calls', () => {
     expect(diagnostics).toMatchObject([{ code: 'call-log-line', line: 2 }])
   })
 
-  it('begins anew when it is large, and keeps the one before', async () => {
+  it('starts a new file when it is large, and keeps the previous one', async () => {
     const session = open()
     await session.log(entry)
     appendFileSync(session.logPath, `${' '.repeat(4 * 1024 * 1024)}\n`)
@@ -326,7 +326,7 @@ it.each([
   expect(shorten(text)).toBe(expected)
 })
 
-it('reads what it wrote, whatever the names and values are', () => {
+it('reads its own file, whatever the names and values are', () => {
   const text = fc.string()
   // No workflow and no tool has a name that JavaScript reserves.
   const name = text.filter((each) => each !== '__proto__')
@@ -353,7 +353,7 @@ it('reads what it wrote, whatever the names and values are', () => {
   )
 })
 
-it('never throws, whatever a file holds', () => {
+it('never throws, whatever a file contains', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
       expect(['state', 'corrupt', 'newer']).toContain(parseSession(text).kind)
@@ -361,10 +361,10 @@ it('never throws, whatever a file holds', () => {
   )
 })
 
-describe('what others could have written', () => {
+describe('a session that others could have written', () => {
   const answer = { workflow: 'w', tool: 't', scope: {}, result: 'r', value: { id: 'chosen' } }
 
-  it.skipIf(process.platform === 'win32')('is not believed', async () => {
+  it.skipIf(process.platform === 'win32')('is ignored', async () => {
     const store = open()
     await store.change([{ kind: 'record', ...answer }])
     chmodSync(store.path, 0o666)
@@ -373,7 +373,7 @@ describe('what others could have written', () => {
     await expect(store.change([{ kind: 'record', ...answer }])).rejects.toThrow(StateFileError)
   })
 
-  it('in the project is no session', async () => {
+  it('is ignored in the project', async () => {
     const { project, ...store } = open()
     const at = '2026-02-04T09:05:00Z'
     const text = JSON.stringify({
@@ -420,7 +420,7 @@ describe('the file in .opencode/', () => {
     writeFileSync(path, JSON.stringify(text))
   }
 
-  it('shows other tools what has run, without values', async () => {
+  it('shows other tools the completed steps, without values', async () => {
     const session = openShared()
     expect(session.sharedPath).toBe(session.shared)
     await session.change([{ ...completion, tool: 'look' }])
@@ -430,7 +430,7 @@ describe('the file in .opencode/', () => {
     expect(state.completed[0]?.value).toEqual(value)
   })
 
-  it('makes nothing count that this user did not run, and keeps it for its authors', async () => {
+  it('accepts no completion that this user did not make, and keeps it for its authors', async () => {
     const session = openShared()
     const at = '2026-02-04T09:05:00Z'
     write(session.shared, { look: { at, result: 'Found 3' } })
@@ -443,7 +443,7 @@ describe('the file in .opencode/', () => {
     expect(Object.keys(sharedTools(session.shared))).toEqual(['look', 'other'])
   })
 
-  it('takes back a completion that is deleted there, for good', async () => {
+  it('permanently removes a completion that is deleted there', async () => {
     const session = openShared()
     await session.change([
       { ...completion, tool: 'look' },
@@ -457,7 +457,7 @@ describe('the file in .opencode/', () => {
     expect(await counting(session)).toEqual(['other'])
   })
 
-  it('takes back everything when it is deleted', async () => {
+  it('removes all completions when it is deleted', async () => {
     const session = openShared()
     await session.change([{ ...completion, tool: 'look' }])
     rmSync(session.shared)
@@ -474,7 +474,7 @@ describe('the file in .opencode/', () => {
         scopes: [{ at: '2026-02-04T10:00:00.000Z', result: 'r', scope: { database: 'main' } }],
       },
     ],
-  ])('is not believed with %s', async (_, look) => {
+  ])('is ignored with %s', async (_, look) => {
     const session = openShared()
     await session.change([{ ...completion, tool: 'look' }])
     expect(await counting(session)).toEqual(['look'])
@@ -514,7 +514,7 @@ describe('the file in .opencode/', () => {
 describe('a secret', () => {
   const token = ['gh', 'p_', 'q7R8'.repeat(9)].join('')
 
-  it('is masked in a result, and what holds one is not kept to be used again', async () => {
+  it('is masked in a result, and a result with a secret is not stored for later steps', async () => {
     const store = open()
     const record = { kind: 'record', workflow: 'w', tool: 't', scope: {} } as const
     await store.change([

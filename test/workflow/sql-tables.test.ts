@@ -21,10 +21,10 @@ it.each([
   ['SELECT 1', []],
   ['', []],
 ])('reads %j', (sql, expected) => {
-  const found = sqlTables(sql).map(({ table, qualifier }) =>
+  const tables = sqlTables(sql).map(({ table, qualifier }) =>
     qualifier === undefined ? table : `${qualifier}.${table}`,
   )
-  expect(found).toEqual(expected)
+  expect(tables).toEqual(expected)
 })
 
 it('ends on any text', () => {
@@ -56,6 +56,6 @@ it.each([
   ['blanks', `from ${' '.repeat(100_000)}`],
   ['comments that do not end', '/*'.repeat(50_000)],
   ['dots', `from ${'a.'.repeat(50_000)}`],
-])('is not slowed down by %s', (_, sql) => {
+])('reads %s without delay', (_, sql) => {
   expect(sqlTables(sql).length).toBeLessThan(2)
 })

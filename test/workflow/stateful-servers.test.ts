@@ -33,7 +33,7 @@ describe('a call that makes prerequisites stale', () => {
     return ids.map((id) => openSession({ project, runtime, settings, id }))
   }
 
-  it('does so in the other sessions of the project, and nowhere else', async () => {
+  it('does so in the other sessions of the project, and in no other project', async () => {
     const [own, other, third] = sessions('own', 'other', 'third')
     const [foreign] = sessions('other')
     if (!own || !other || !third || !foreign) throw new Error('a session is missing')
@@ -48,7 +48,7 @@ describe('a call that makes prerequisites stale', () => {
     expect(await isValid(foreign, 'w', 'look', scope)).toBe(true)
   })
 
-  it('gives the others nothing that it completes itself', async () => {
+  it('completes no prerequisite in the other sessions', async () => {
     const [own, other] = sessions('own', 'other')
     if (!own || !other) throw new Error('a session is missing')
     await record(other, 'w', 'other', scope, 'found')
@@ -57,7 +57,7 @@ describe('a call that makes prerequisites stale', () => {
     expect(await isValid(other, 'w', 'look', scope)).toBe(false)
   })
 
-  it('of a program, which has no server, concerns its own session', async () => {
+  it('of a program without a server affects only its own session', async () => {
     const [own, other] = sessions('own', 'other')
     if (!own || !other) throw new Error('a session is missing')
     for (const one of [own, other]) await record(one, 'w', 'look', {}, 'found')
@@ -67,10 +67,10 @@ describe('a call that makes prerequisites stale', () => {
   })
 })
 
-describe('calls at one instance of a server', () => {
+describe('calls of one server instance', () => {
   const session = openSession({ project: temporaryProject(), runtime: testRuntime(), settings })
 
-  /** Starts calls whose work ends when it is told, and says which are at work. */
+  /** Starts calls whose work ends on request, and lists the running calls. */
   function calls(active = workflows) {
     const working = new Set<string>()
     const ends = new Map<string, () => void>()
@@ -91,7 +91,7 @@ describe('calls at one instance of a server', () => {
   }
   const soon = () => new Promise((resolve) => setTimeout(resolve, 60))
 
-  it('are made one after the other, in order', async () => {
+  it('run one after the other, in order', async () => {
     const { working, make, end } = calls()
     const [first, second, third] = ['a', 'b', 'c'].map((name) => make(name, 's', 'i1'))
     await soon()
@@ -122,7 +122,7 @@ describe('calls at one instance of a server', () => {
       'i2',
     ],
     ['where nothing makes it stale', workflowsOf(workflow('w')), 's', 'i2'],
-  ])('are made beside calls %s', async (_what, active, server, instance) => {
+  ])('run in parallel with calls %s', async (_what, active, server, instance) => {
     const { working, make, end } = calls(active)
     const first = make('a', active === workflows ? 's' : server, 'i2')
     const second = make('b', server, instance)
@@ -132,7 +132,7 @@ describe('calls at one instance of a server', () => {
     expect(await Promise.all([first, second])).toEqual(['a', 'b'])
   })
 
-  it('go on in order behind one that was given up or that failed', async () => {
+  it('continue in order after a call that was cancelled or failed', async () => {
     const { working, make, end } = calls()
     const leaving = new AbortController()
     const first = make('a', 's', 'i4')
@@ -172,7 +172,7 @@ describe('JSON in a text', () => {
     ['{broken', '{broken'],
     [`${'['.repeat(5000)}${']'.repeat(5000)}`, `${'['.repeat(5000)}${']'.repeat(5000)}`],
     [7, 7],
-  ])('is read where the text is a whole value (%#)', (given, expected) => {
+  ])('is read if the text is a whole value (%#)', (given, expected) => {
     expect(jsonIn(given)).toEqual(expected)
   })
 

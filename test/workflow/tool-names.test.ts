@@ -8,13 +8,13 @@ import {
   namesFor,
   resolveTool,
 } from '../../src/tools/workflow/match.ts'
-import { call, tool } from './helpers.ts'
+import { call, step, tool, workflow, workflowsOf } from './helpers.ts'
 
 it.each([
   ['take-snapshot', 'take_snapshot'],
   ['Take_Snapshot', 'take_snapshot'],
   ['a-b-c', 'a_b_c'],
-])('the tool %s is %s', (name, folded) => {
+])('reads the tool %s as %s', (name, folded) => {
   expect(foldName(name)).toBe(folded)
 })
 
@@ -22,7 +22,7 @@ it.each([
   ['pull_number', 'pullnumber'],
   ['pullNumber', 'pullnumber'],
   ['page-id-2', 'pageid2'],
-])('the parameter %s is %s', (name, folded) => {
+])('reads the parameter %s as %s', (name, folded) => {
   expect(foldParameter(name)).toBe(folded)
 })
 
@@ -33,7 +33,7 @@ it.each([
   ['a__b', 'b'],
   ['__click', '__click'],
   ['click__', 'click__'],
-])('the name %s without its servers is %s', (name, last) => {
+])('reads the name %s without its servers as %s', (name, last) => {
   expect(lastSegment(name)).toBe(last)
 })
 
@@ -48,33 +48,40 @@ it.each([
   ['meta__chrome__click', 'Click', true],
   ['s__go_on', 'go', false],
   ['s__go', 'go_on', false],
-])('%s is meant by %s: %s', (id, name, expected) => {
+])('matches the name %s with %s: %s', (id, name, expected) => {
   expect(isNamed(tool(id), name)).toBe(expected)
 })
 
-describe('the names that stand for a tool', () => {
+describe('the tools that a workflow means by a name', () => {
+  const [renamed] = workflowsOf(
+    workflow('w', {
+      prerequisites: [step(1, 'peek'), step(2, 'part')],
+      aliases: {
+        peek: ['glance', { tool: 'view_all' }],
+        part: [{ tool: 'read', params: { kind: 'part' } }],
+      },
+    }),
+  )
+  const meant = renamed ?? {}
+
   it.each([
-    ['take_snapshot', 'browser', ['take_snapshot', 'browser_snapshot']],
-    ['Take-Snapshot', 'browser', ['Take-Snapshot', 'browser_snapshot']],
-    ['take_snapshot', 'database', ['take_snapshot']],
-    ['take_snapshot', undefined, ['take_snapshot']],
-    ['take_snapshot', 'unheard-of', ['take_snapshot']],
-    ['take_snapshot', 'constructor', ['take_snapshot']],
-    ['constructor', 'browser', ['constructor']],
-    ['execute_query', 'database', ['execute_query', 'execute_sql', 'write_query', 'query']],
-    ['execute_query', 'graphql', ['execute_query', 'query-graphql']],
-  ])('%s in %s are %j', (name, category, names) => {
-    expect(namesFor(name, category).map((alias) => alias.name)).toEqual(names)
+    ['peek', ['peek', 'glance', 'view_all']],
+    ['Peek', ['Peek', 'glance', 'view_all']],
+    ['part', ['part', 'read']],
+    ['go', ['go']],
+    ['toString', ['toString']],
+  ])('for %s are %j', (name, names) => {
+    expect(namesFor(name, meant).map((alias) => alias.tool)).toEqual(names)
+    expect(namesFor(name, {})).toEqual([{ tool: name }])
   })
 
   it.each([
-    ['get', 'get_pull_request', true],
-    ['get_files', 'get_pull_request', false],
-    ['get_files', 'get_pull_request_files', true],
-    [undefined, 'get_pull_request', false],
-  ])('count with the parameters they need: method %s is a call of %s: %s', (method, name, is) => {
-    const reader = call(tool('gh__pull_request_read'), method === undefined ? {} : { method })
-    expect(callsTool(reader, name, 'github')).toBe(is)
+    ['part', true],
+    ['whole', false],
+    [undefined, false],
+  ])('need the parameters of the other name: kind %s is a call of part: %s', (kind, is) => {
+    const reader = call(tool('s__read'), kind === undefined ? {} : { kind })
+    expect(callsTool(reader, 'part', meant)).toBe(is)
   })
 })
 
@@ -93,38 +100,26 @@ describe('the installed tool for a name', () => {
     ['on the same aggregating server', 'meta__status', 'meta__safari__click'],
     ['the first, where none is near', 'three__fill', 'one__click'],
     ['the first, where nothing is called', undefined, 'one__click'],
-  ])('is that %s', (_what, beside, id) => {
+  ])('is the tool %s', (_what, beside, id) => {
     const near = beside === undefined ? undefined : tool(beside)
     expect(resolveTool('click', { triggers: {} }, installed, near)?.tool.id).toBe(id)
   })
 
-  it('is the one of that name before any other that stands for it', () => {
-    const both = ['new__browser_snapshot', 'old__take_snapshot'].map((id) => tool(id))
-    const found = resolveTool(
-      'take_snapshot',
-      { triggers: { category: 'browser' } },
-      both,
-      tool('new__browser_click'),
-    )
-    expect(found).toEqual({ tool: tool('old__take_snapshot'), params: {} })
+  it('is the tool with that name before a tool with that other name', () => {
+    const both = ['new__glance', 'old__peek'].map((id) => tool(id))
+    const renamed = { triggers: {}, aliases: { peek: [{ tool: 'glance' }] } }
+    const resolved = resolveTool('peek', renamed, both, tool('new__press'))
+    expect(resolved).toEqual({ tool: tool('old__peek'), params: {} })
   })
 
-  it('brings the parameters that the other name needs', () => {
-    const reader = tool('gh__pull_request_read')
-    expect(
-      resolveTool(
-        'get_pull_request_files',
-        { triggers: { category: 'github' } },
-        [reader],
-        undefined,
-      ),
-    ).toEqual({
-      tool: reader,
-      params: { method: 'get_files' },
-    })
+  it('includes the parameters that the other name needs', () => {
+    const reader = tool('s__read')
+    const params = { kind: 'part' }
+    const renamed = { triggers: {}, aliases: { part: [{ tool: 'read', params }] } }
+    expect(resolveTool('part', renamed, [reader], undefined)).toEqual({ tool: reader, params })
   })
 
-  it('is none on a server that the workflow stands for itself', () => {
+  it('does not exist on a server that the workflow replaces', () => {
     const both = ['app__click', 'chrome__click', 'chrome__take_snapshot'].map((id) => tool(id))
     const triggers = { category: 'browser', tools: ['click'] }
     const of = (name: string, beside: string) =>
@@ -134,14 +129,14 @@ describe('the installed tool for a name', () => {
     expect(of('chrome__take_snapshot', 'app__click')).toBe('chrome__take_snapshot')
   })
 
-  it('is of the server alone to which the workflow is bound', () => {
+  it('is only from the server to which the workflow is bound', () => {
     const both = ['one__look', 'two__look'].map((id) => tool(id))
     const bound = { triggers: { server: 'two' } }
     expect(resolveTool('look', bound, both, undefined)?.tool.id).toBe('two__look')
     expect(resolveTool('look', { triggers: { server: 'three' } }, both, undefined)).toBeUndefined()
   })
 
-  it('is none where no server has it', () => {
+  it('does not exist if no server has it', () => {
     expect(
       resolveTool('absent', { triggers: { category: 'browser' } }, installed, tool('one__click')),
     ).toBeUndefined()

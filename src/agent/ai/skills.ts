@@ -10,71 +10,74 @@ import type {
   ToolApprovalStatus,
   ToolSet,
 } from 'ai'
+import { oneOf, type OptionOwner, rule } from '#core/api-options'
 import { present } from '#core/json'
 import type { SkillManager } from '#library/manager'
-import { AgentEnvironment, type AgentOptions } from '#agent/agent-options'
+import { AgentEnvironment, type AgentOptions, agentOptions } from '#agent/agent-options'
+import { checkAgentOptions } from '#agent/check-options'
 import { askApprover, judgeCall, offersTool } from '#agent/approval/permit'
 import { listNames } from '#agent/approval/tool-patterns'
 import { ToolNameError } from '#agent/errors'
 import { McpPart } from '#agent/mcp-tools/mcp-part'
 import { catalogTokens } from '#agent/skills/skill-part'
-import { SkillSet } from '#agent/skills/skill-set'
+import { SkillSet, splitSkill, warnProcess } from '#agent/skills/skill-set'
 import { type SkillCatalogue, skillCatalogue } from '#agent/skills/skill-tools'
 import type { AgentTool } from '#agent/types'
-import { CallBook, type Workflows } from './guarded-tools.ts'
-import { RunSkills, withStopHooks } from './run-skills.ts'
-import { createSkillTools, resolveSkillCall, type SkillTools } from './skill-tool-set.ts'
+import { type CallPlace, CallPermissions } from './call-permissions.ts'
+import { RunSkills, type SkillLifetime } from './run-skills.ts'
+import { createSkillTools, resolveSkillCall, type SkillTools, stopTool } from './skill-tool-set.ts'
+import { stopToolName, withStopHooks } from './stop-hooks.ts'
 import type { AnyAgent } from './subagent-tool.ts'
 import { inputOf, quietContext, toolFacts } from './tool-set.ts'
-import { splitSkill } from '#agent/subagents/skills'
 
-/** What {@link createSkills} makes skills of. Everything is optional. */
-export interface SkillsOptions
-  extends
-    ConversationOptions,
-    Pick<
-      AgentOptions,
-      | 'skills'
-      | 'skillDirs'
-      | 'trustedPaths'
-      | 'workspaceTrust'
-      | 'discover'
-      | 'project'
-      | 'runtime'
-      | 'settings'
-      | 'providers'
-      | 'disallowedTools'
-      | 'permissionMode'
-      | 'approver'
-    > {}
+/** Options of {@link createSkills}. */
+export interface SkillsOptions extends ConversationOptions, Pick<AgentOptions, SharedOption> {}
+
+/** The options that have the same meaning for `Agent`. */
+const sharedOptions = [
+  'skills',
+  'skillDirs',
+  'trustedPaths',
+  'workspaceTrust',
+  'discover',
+  'project',
+  'runtime',
+  'settings',
+  'providers',
+  'disallowedTools',
+  'permissionMode',
+  'approver',
+] as const satisfies readonly (keyof AgentOptions)[]
+
+type SharedOption = (typeof sharedOptions)[number]
 
 interface ConversationOptions {
-  /** Estimated tokens that the list of skills may have; default 2,000. */
+  /** Maximum number of estimated tokens in the list of skills; default 2,000. */
   catalogTokens?: number | undefined
   /** Subagents by name, for skills with `context: fork`; `default` is for those that name none. */
   agents?: Readonly<Record<string, AnyAgent>> | undefined
   /**
-   * What approvals are signed with, so that a browser cannot forge them. Processes that answer one
-   * conversation need the same; default: random for each process.
+   * The secret that signs approvals, so that a browser cannot forge them. Processes that answer the
+   * same conversation need the same secret; default: a random one for each process.
    */
   approvalSecret?: string | Uint8Array | undefined
-  /** How long a skill is active: until the next message of the user (`turn`, the default), or always. */
-  lifetime?: 'turn' | 'conversation' | undefined
-  /** Skills that are active from the start, `name arguments`; they stay so. */
+  /** How long a skill is active: until the user's next message (`turn`, the default), or to the end. */
+  lifetime?: SkillLifetime | undefined
+  /** Skills that are always active, `name arguments`. */
   startSkills?: readonly string[] | undefined
-  /** Told what was left out and why: an untrusted reference, a server that does not start. */
+  /** Receives what was left out and why: an untrusted reference, a server that does not start. */
   onNotice?: ((message: string) => void) | undefined
 }
 
-/** As `toolApproval` of the AI SDK. A skill's `allowed-tools` can lift `user-approval`, nothing else. */
+/** Like `toolApproval` of the AI SDK. A skill's `allowed-tools` can lift `user-approval`, nothing else. */
 export type OwnApproval<T extends ToolSet> =
-  | Extract<ToolApprovalConfiguration<T, Context>, (...asked: never[]) => unknown>
+  | Extract<ToolApprovalConfiguration<T, Context>, (...call: never[]) => unknown>
   | {
       [Name in keyof T]?:
         | ToolApprovalStatus
         | ((
             input: T[Name] extends Tool<infer Input> ? Input : unknown,
-            options: Pick<Asked, 'messages' | 'runtimeContext'> & {
+            options: Pick<ApprovalQuestion, 'messages' | 'runtimeContext'> & {
               toolCallId: string
               toolContext: unknown
             },
@@ -83,7 +86,7 @@ export type OwnApproval<T extends ToolSet> =
 
 type Context = Record<string, unknown>
 
-/** Settings of your own that the skills work with; give the others beside `...settings()`. */
+/** The application's settings that skills affect. All other settings go beside `...settings()`. */
 export interface OwnSettings<T extends ToolSet> {
   instructions?: Instructions | undefined
   tools?: T | undefined
@@ -93,7 +96,7 @@ export interface OwnSettings<T extends ToolSet> {
   stopWhen?: StopCondition<T> | StopCondition<T>[] | undefined
 }
 
-/** To be spread into `generateText`, `streamText` or `new ToolLoopAgent`. */
+/** Settings to spread into `generateText`, `streamText` or `new ToolLoopAgent`. */
 export interface SkillSettings<T extends ToolSet> {
   instructions?: Instructions
   tools: T & SkillTools
@@ -104,8 +107,8 @@ export interface SkillSettings<T extends ToolSet> {
 }
 
 /**
- * The skills of an application of the AI SDK. The conversation is their only state: which skills are
- * active is read off its messages, so one object serves all requests, and any process continues any
+ * The skills of an application of the AI SDK. The messages of a conversation show which skills are
+ * active. There is no other state, so one object serves all requests, and any process can continue any
  * conversation.
  *
  * @example
@@ -113,16 +116,17 @@ export interface SkillSettings<T extends ToolSet> {
  * const agent = new ToolLoopAgent({ model, ...skills.settings({ instructions, tools }) })
  */
 export class Skills {
-  /** The tools that `settings` adds; give them to `convertToModelMessages` too. */
+  /** The tools that `settings` adds; `convertToModelMessages` needs them too. */
   readonly tools: SkillTools
   readonly #options: ConversationOptions
   readonly #environment: AgentEnvironment
   readonly #servers: Pick<McpPart, 'close'>
   readonly #set: SkillSet
   readonly #secret: string | Uint8Array
-  readonly #calls: CallBook
-  /** By the object that a run carries along: its runtime context, or its messages. */
+  readonly #calls = new CallPermissions()
+  /** Keys are the runtime context of a run, or its messages. */
   readonly #runs = new WeakMap<object, RunSkills>()
+  /** The system messages with contents of skills, which the next step replaces. */
   readonly #added = new WeakSet<SystemModelMessage>()
   #catalogue: SkillCatalogue = skillCatalogue([], 0)
 
@@ -132,39 +136,36 @@ export class Skills {
     environment: AgentEnvironment,
     servers: Pick<McpPart, 'close'>,
     set: SkillSet,
-    workflows?: Workflows,
   ) {
     this.#options = options
     this.#environment = environment
     this.#servers = servers
-    this.#calls = new CallBook(workflows)
     this.#set = set
     this.#secret = options.approvalSecret ?? randomBytes(32)
     const { agents } = options
     const context = { calls: this.#calls, set, agents, notice: this.notice }
-    const tools = createSkillTools(() => this.#catalogue, context)
-    this.tools = this.#calls.guard(tools)
+    this.tools = createSkillTools(() => this.#catalogue, context)
   }
 
-  /** Finds, registers and reads skills; register tools of your own for a skill here. */
+  /** Finds, registers and reads skills, and registers further tools for a skill. */
   get manager(): SkillManager {
     return this.#set.manager
   }
 
-  /** Searches for skills again: what was added since is offered from the next step on. */
+  /** Searches for skills again. New skills are offered from the next step on. */
   async refresh(): Promise<void> {
     if (this.#environment.options.discover !== false) await this.manager.discover()
     await this.ready()
   }
 
-  /** @throws {SkillError} for a given skill that cannot be used. */
+  /** @throws {SkillError} for a skill of the options that cannot be used. */
   async ready(): Promise<void> {
     await this.#set.ready()
     const { catalogTokens: budget = catalogTokens } = this.#options
     this.#catalogue = skillCatalogue(await this.manager.list(), budget)
   }
 
-  /** Names of the skills that are active at the end of a conversation, in their order. */
+  /** Returns the names of the skills that are active at the end of a conversation. */
   async activeIn(messages: readonly ModelMessage[]): Promise<string[]> {
     const run = this.#newRun()
     await run.follow(messages)
@@ -177,18 +178,18 @@ export class Skills {
   }
 
   /**
-   * Settings for `generateText`, `streamText` and `ToolLoopAgent`. Your own `tools`, `prepareStep`,
-   * `toolApproval`, `stopWhen`, `activeTools` and `instructions` belong into `own`, because the rules
-   * of skills hold for them; spread the result after everything else. Default of `stopWhen`: 20 steps.
+   * Returns settings for `generateText`, `streamText` and `ToolLoopAgent`; spread them after all other
+   * settings. Pass your own `tools`, `prepareStep`, `toolApproval`, `stopWhen`, `activeTools` and
+   * `instructions` here, because skills affect them. Default of `stopWhen`: 20 steps.
    *
    * @example streamText({ model, messages, ...skills.settings({ tools: { weather } }) })
-   * @throws {ToolNameError} for a tool of yours that has the name of one of ours.
+   * @throws {ToolNameError} for a tool with the name of a tool of the skills.
    */
   settings<T extends ToolSet = {}>(own?: OwnSettings<T>): SkillSettings<NoInfer<T>>
   settings(own: OwnSettings<ToolSet> = {}): SkillSettings<ToolSet> {
-    const taken = Object.keys(own.tools ?? {}).find((name) => name in this.tools)
-    if (taken !== undefined) {
-      const message = `Two tools would be called ${taken}: one of yours, and one of the skills.`
+    const duplicate = Object.keys(own.tools ?? {}).find((name) => name in this.tools)
+    if (duplicate !== undefined) {
+      const message = `Two tools would be called ${duplicate}: one of yours, and one of the skills.`
       throw new ToolNameError({ code: 'tool-name', message, hint: 'Rename your tool.' })
     }
     const facts = new Map(
@@ -200,75 +201,103 @@ export class Skills {
       stopWhen: own.stopWhen ? [own.stopWhen].flat() : [hasTwentySteps],
       experimental_toolApprovalSecret: this.#secret,
       prepareStep: (step) => this.#prepareStep(step, own, facts),
-      toolApproval: (asked) => this.#decide(asked, own, facts),
+      toolApproval: (question) => this.#decide(question, own, facts),
     }
   }
 
   async #prepareStep(step: Step, own: OwnSettings<ToolSet>, facts: Facts) {
     const { stepNumber, initialMessages, responseMessages } = step
-    const given = this.#withoutAdded(step.instructions)
+    const instructions = this.#withoutAdded(step.instructions)
     const run = this.#runs.get(step.runtimeContext) ?? this.#newRun()
     await run.follow([...initialMessages, ...responseMessages])
-    const asked = run.hooks.model ?? step.model
-    const prepared = await own.prepareStep?.({ ...step, model: asked, instructions: given })
-    const isChanged = stepNumber === 0 || prepared?.messages !== undefined
-    const messages = prepared?.messages ?? step.messages
-    const read = isChanged ? await run.prompts(messages) : messages
-    const instructions = this.#instructions(prepared?.instructions ?? given, run.missing(read))
+    const skillModel = run.hooks.model ?? step.model
+    const prepared = await own.prepareStep?.({ ...step, model: skillModel, instructions })
+
+    const areNew = stepNumber === 0 || prepared?.messages !== undefined
+    const currentMessages = prepared?.messages ?? step.messages
+    const messages = areNew ? await run.prompts(currentMessages) : currentMessages
+    const contents = run.missingContents(messages)
+
     const runtimeContext = { ...(prepared?.runtimeContext ?? step.runtimeContext) }
     this.#runs.set(runtimeContext, run)
-    const fork = initialMessages.at(-1)?.role === 'user' ? run.pendingFork : undefined
-    const model = prepared?.model ?? asked
-    const stops = run.hooks.has('Stop') && typeof model !== 'string'
+
+    const model = prepared?.model ?? skillModel
+    const hasStopHooks = run.hooks.has('Stop') && typeof model !== 'string'
+    const isNewTurn = stepNumber === 0 && initialMessages.at(-1)?.role === 'user'
+    const mustFork = isNewTurn && run.pendingFork !== undefined && !prepared?.toolChoice
     return {
       ...prepared,
       runtimeContext,
-      instructions,
-      model: stops ? await withStopHooks(model, run) : model,
-      activeTools: this.#activeTools(prepared?.activeTools ?? own.activeTools, facts, run),
-      ...(isChanged ? { messages: read } : {}),
-      ...(fork && stepNumber === 0 && !prepared?.toolChoice
-        ? { toolChoice: { type: 'tool' as const, toolName: 'skill' } }
-        : {}),
+      instructions: this.#withContents(prepared?.instructions ?? instructions, contents),
+      model: hasStopHooks ? await withStopHooks(model, run) : model,
+      activeTools: [
+        ...this.#activeTools(prepared?.activeTools ?? own.activeTools, facts, run),
+        ...(hasStopHooks ? [stopToolName] : []),
+      ],
+      ...(areNew ? { messages } : {}),
+      ...(mustFork ? { toolChoice: { type: 'tool' as const, toolName: 'skill' } } : {}),
     }
   }
 
-  /** Every call is decided about here, also one whose approval came with this request. */
+  /** Decides about every call, also one whose approval came with this request. */
   async #decide(
-    asked: Asked,
+    question: ApprovalQuestion,
     own: OwnSettings<ToolSet>,
     facts: Facts,
   ): Promise<ToolApprovalStatus> {
-    const { toolName, toolCallId, input } = asked.toolCall
-    const given = inputOf(input)
-    if (!given) return denied(`${toolName} takes one JSON object`)
-    const run = await this.#runOf(asked)
-    const known = facts.get(toolName)
-    const resolved = known
-      ? { tool: known, input: given }
-      : resolveSkillCall(toolName, given, run, this.#catalogue, this.#set)
+    const { toolName, toolCallId, input } = question.toolCall
+    const decidedInput = inputOf(input)
+    if (!decidedInput) return denied(`${toolName} takes one JSON object`)
+    const run = await this.#runOf(question)
+    if (toolName === stopToolName) return this.#decideStop(question, run)
+
+    const applicationTool = facts.get(toolName)
+    const resolved = applicationTool
+      ? { tool: applicationTool, input: decidedInput }
+      : resolveSkillCall(toolName, decidedInput, run, this.#catalogue, this.#set)
     if (typeof resolved === 'string') return denied(resolved)
-    const wanted = known ? await ownStatus(asked, own.toolApproval) : undefined
-    if (wanted?.type === 'denied') return wanted
-    const tool = withStatus(resolved.tool, wanted)
-    const context = quietContext(toolCallId)
+    const status = applicationTool ? await ownStatus(question, own.toolApproval) : undefined
+    if (status?.type === 'denied') return status
+
+    const tool = withStatus(resolved.tool, status)
+    const place = { toolCallId, messages: question.messages }
+    const context = quietContext(place.toolCallId)
     const { permit } = this.#environment
     const options = { ...permit, rules: () => run.hooks.rules, suspends: true }
     const judged = await judgeCall(tool, resolved.input, context, options)
     if (judged.kind === 'refuse') return denied(judged.reason)
     const isChanged = judged.input !== resolved.input
-    this.#calls.allow({ run, tool, input: judged.input, isChanged, given: input })
-    if (judged.kind === 'allow') return wanted?.type === 'approved' ? wanted : undefined
+    const call = { run, toolName, decidedInput, tool, input: judged.input, isChanged }
+    if (judged.kind === 'allow') {
+      this.#calls.allow(place, call)
+      return status?.type === 'approved' ? status : undefined
+    }
     const { agent, approver } = permit
-    if (approver === undefined) return { type: 'user-approval', reason: judged.reason }
+    if (approver === undefined) {
+      // The AI SDK executes the call in a later request, whose messages contain the user's answer.
+      if (hasApproval(place)) this.#calls.allow(place, call)
+      return { type: 'user-approval', reason: judged.reason }
+    }
     const answer = await askApprover(approver, tool, judged, { agent, signal: context.signal })
-    return answer.allowed ? undefined : denied(answer.reason)
+    if (!answer.allowed) return denied(answer.reason)
+    this.#calls.allow(place, call)
+    return undefined
+  }
+
+  /** Allows the call that a Stop hook made, and no other call of its tool. */
+  #decideStop({ toolCall, messages }: ApprovalQuestion, run: RunSkills): ToolApprovalStatus {
+    const { toolCallId, toolName } = toolCall
+    const objection = run.takeObjection(toolCallId)
+    if (objection === undefined) return denied('only a Stop hook of a skill calls it')
+    const call = { run, toolName, decidedInput: {}, tool: stopTool(objection), input: {} }
+    this.#calls.allow({ toolCallId, messages }, { ...call, isChanged: false })
+    return undefined
   }
 
   /** A resumed call is decided about before the first step, from the messages alone. */
-  async #runOf({ runtimeContext, messages }: Asked): Promise<RunSkills> {
-    const known = this.#runs.get(runtimeContext ?? messages) ?? this.#runs.get(messages)
-    if (known) return known
+  async #runOf({ runtimeContext, messages }: ApprovalQuestion): Promise<RunSkills> {
+    const current = this.#runs.get(runtimeContext ?? messages) ?? this.#runs.get(messages)
+    if (current) return current
     const run = this.#newRun()
     this.#runs.set(messages, run)
     await run.follow(messages)
@@ -293,21 +322,23 @@ export class Skills {
     return kept.length === instructions.length ? instructions : kept
   }
 
-  /** With the contents that the messages do not have any more. */
-  #instructions(own: Instructions | undefined, contents: readonly string[]): Instructions {
-    if (contents.length === 0) return own ?? []
-    const kept =
-      own === undefined ? [] : typeof own === 'string' ? [systemMessage(own)] : [own].flat()
+  /** Adds contents of skills that the messages do not contain any more. */
+  #withContents(instructions: Instructions = [], contents: readonly string[]): Instructions {
+    if (contents.length === 0) return instructions
+    const messages =
+      typeof instructions === 'string' ? [systemMessage(instructions)] : [instructions].flat()
     const added = systemMessage(contents.join('\n\n'))
     this.#added.add(added)
-    return [...kept, added]
+    return [...messages, added]
   }
 
-  /** What the model sees: without what active untrusted skills, the mode or the deny list rule out. */
-  #activeTools(own: readonly string[] | undefined, facts: Facts, run: RunSkills): string[] {
+  /** Names the tools that the model is offered: those that untrusted skills, mode and deny list permit. */
+  #activeTools(configured: readonly string[] | undefined, facts: Facts, run: RunSkills): string[] {
     const { permit } = this.#environment
     const { narrowed } = run.hooks.rules
-    const names = own ?? [...facts.keys(), ...Object.keys(this.tools)]
+    const names = (configured ?? [...facts.keys(), ...Object.keys(this.tools)]).filter(
+      (name) => name !== stopToolName,
+    )
     const { skills, incomplete } = this.#catalogue
     const isIdle = skills.length + run.active.length === 0 && !run.pendingFork
     const hidden = isIdle ? Object.keys(this.tools) : incomplete ? [] : ['search_skills']
@@ -320,17 +351,40 @@ export class Skills {
   }
 }
 
+const optionRules: OptionOwner<SkillsOptions> = {
+  of: 'createSkills',
+  rules: {
+    ...pick(agentOptions.rules, sharedOptions),
+    catalogTokens: rule.amount,
+    agents: rule.object,
+    approvalSecret: rule.content,
+    lifetime: oneOf('turn', 'conversation'),
+    startSkills: rule.texts,
+    onNotice: rule.callback,
+  },
+}
+
+function pick<Value extends object, Key extends keyof Value>(
+  value: Value,
+  keys: readonly Key[],
+): Pick<Value, Key>
+function pick(value: Readonly<Record<string, unknown>>, keys: readonly string[]): object {
+  return Object.fromEntries(keys.map((key) => [key, value[key]]))
+}
+
 type Step = Parameters<PrepareStepFunction<ToolSet>>[0]
 
+/** The application's tools by name, as the rules of calls need them. */
 type Facts = ReadonlyMap<string, AgentTool>
 
-type Asked = Parameters<
-  Extract<ToolApprovalConfiguration<ToolSet, Context>, (...asked: never[]) => unknown>
+/** The question of the AI SDK whether a call needs an approval. */
+type ApprovalQuestion = Parameters<
+  Extract<ToolApprovalConfiguration<ToolSet, Context>, (...call: never[]) => unknown>
 >[0]
 
 type Status = Extract<ToolApprovalStatus, object>
 
-/** What the AI SDK stops an agent at that says nothing. */
+/** The AI SDK's own default. */
 const hasTwentySteps: StopCondition<ToolSet> = ({ steps }) => steps.length === 20
 
 function denied(reason: string): Status {
@@ -341,23 +395,37 @@ function systemMessage(content: string): SystemModelMessage {
   return { role: 'system', content }
 }
 
-/** What the application's own rule says of a call; undefined: nothing. */
+/** Returns the decision of the application's own `toolApproval`; undefined if it makes none. */
 async function ownStatus(
-  asked: Asked,
-  rule: OwnSettings<ToolSet>['toolApproval'],
+  question: ApprovalQuestion,
+  approval: OwnSettings<ToolSet>['toolApproval'],
 ): Promise<Status | undefined> {
-  const { toolCall, messages, runtimeContext, toolsContext } = asked
+  const { toolCall, messages, runtimeContext, toolsContext } = question
   const { toolName, toolCallId, input } = toolCall
-  const found = typeof rule === 'function' ? await rule(asked) : rule?.[toolName]
+  const answer = typeof approval === 'function' ? await approval(question) : approval?.[toolName]
   const toolContext = new Map<string, unknown>(Object.entries(toolsContext ?? {})).get(toolName)
   const status =
-    typeof found === 'function'
-      ? await found(input, { toolCallId, messages, toolContext, runtimeContext })
-      : found
+    typeof answer === 'function'
+      ? await answer(input, { toolCallId, messages, toolContext, runtimeContext })
+      : answer
   return typeof status === 'string' ? { type: status } : status
 }
 
-/** A tool whose need of an approval is what the application's own rule says. */
+/** Whether the user approved a call. The AI SDK has checked the signatures in these messages. */
+function hasApproval({ toolCallId, messages }: CallPlace): boolean {
+  const parts = messages.flatMap(({ content }) => (typeof content === 'string' ? [] : [...content]))
+  const questions = parts.flatMap((part) =>
+    part.type === 'tool-approval-request' && part.toolCallId === toolCallId ? part.approvalId : [],
+  )
+  return parts.some(
+    (part) =>
+      part.type === 'tool-approval-response' &&
+      part.approved &&
+      questions.includes(part.approvalId),
+  )
+}
+
+/** Applies the decision of the application's own `toolApproval` to a tool. */
 function withStatus(tool: AgentTool, status: Status | undefined) {
   if (!status) return tool
   if (status.type === 'user-approval') return { ...tool, needsApproval: true }
@@ -365,15 +433,23 @@ function withStatus(tool: AgentTool, status: Status | undefined) {
 }
 
 /** Finds the skills of an application. See {@link Skills}. @throws {SkillError} as {@link Skills.ready}. */
-export async function createSkills(options: SkillsOptions = {}): Promise<Skills> {
-  const { onNotice, catalogTokens: _budget, agents: _agents, ...others } = options
-  const { lifetime: _lifetime, ...rest } = others
-  const discover = rest.discover ?? (rest.skills === undefined && rest.skillDirs === undefined)
-  // No model is called by name here, except one that a skill names.
-  const environment = new AgentEnvironment({ ...rest, discover, model: 'none' })
+export async function createSkills(skillsOptions: SkillsOptions = {}): Promise<Skills> {
+  const options = checkAgentOptions(skillsOptions, optionRules)
+  const { onNotice } = options
+  const namesSkills = options.skills !== undefined || options.skillDirs !== undefined
+  const discover = options.discover ?? !namesSkills
+  // The application calls its own model; only a skill can name another one.
+  const environment = new AgentEnvironment({
+    ...pick(options, sharedOptions),
+    discover,
+    model: 'none',
+  })
   const servers = new McpPart(environment, (message) => onNotice?.(message))
   const set = new SkillSet(environment, (name, signal) => servers.serverTools(name, signal))
   const skills = new Skills(options, environment, servers, set)
   await skills.ready()
+  const warning = await set.trustWarning()
+  // Without a listener a program would never learn why its skills have less effect than they declare.
+  if (warning !== undefined) (onNotice ?? warnProcess)(warning)
   return skills
 }

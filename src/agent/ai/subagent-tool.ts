@@ -1,24 +1,27 @@
 import type { Agent, LanguageModelUsage, ModelMessage, Tool, UIMessage } from 'ai'
 import { aiSdk } from '#agent/ai-sdk'
 import { z } from 'zod'
+import { checkArgument, type OptionOwner, required, rule } from '#core/api-options'
+import { isObject } from '#core/json'
+import { checkAgentOptions } from '#agent/check-options'
 import { messageOf } from '#core/errors'
 import type { ToolModelOutput } from './tool-set.ts'
 
-/** What a subagent has done until now; the last one is its result. */
+/** The progress of a subagent. The last output is its result. */
 export interface SubagentOutput {
   subagent: string
-  /** What it wrote and called, as a message that a page can show. */
+  /** Its texts and calls, as a message that a page can display. */
   message: UIMessage | undefined
-  /** Its answer; of a failure, why it failed. */
+  /** Its answer, or the reason of its failure. */
   text: string
   failed: boolean
-  /** Of its finished model calls, and of the subagents that it called. */
+  /** Tokens of its finished model calls and of the subagents that it called. */
   usage: LanguageModelUsage
 }
 
-/** An agent of the AI SDK: `ToolLoopAgent`, `Agent` of `skillrail/agent`, or one of your own. */
+/** An AI SDK agent: a `ToolLoopAgent`, or another implementation of its interface. */
 export type AnyAgent = Pick<Agent, 'version' | 'id'> & {
-  // What it is called with and returns here does not depend on its tools and options.
+  // Only the parts of the call and of the result that do not depend on its tools and options.
   stream(call: {
     prompt: string
     abortSignal?: AbortSignal
@@ -31,24 +34,33 @@ export type AnyAgent = Pick<Agent, 'version' | 'id'> & {
 
 export interface SubagentToolOptions {
   name: string
-  /** What it is for; the model decides by it. */
+  /** When to delegate to it; the model reads this. */
   description: string
   agent: AnyAgent
 }
 
+const toolOptions: OptionOwner<SubagentToolOptions> = {
+  of: 'subagentTool',
+  rules: {
+    name: required(rule.text),
+    description: required(rule.text),
+    agent: required({
+      form: 'an agent of the AI SDK',
+      fits: (value) => isObject(value) && typeof value['stream'] === 'function',
+    }),
+  },
+}
+
 /**
- * A tool that hands a task to another agent of the AI SDK. What it does arrives as preliminary
- * results while it works; a failure is a result with `failed`. It cannot wait for an approval that
- * comes with a later request: give its tools an approver, or none that need one.
+ * Creates a tool that delegates a task to another AI SDK agent. Its progress arrives as preliminary
+ * results; a failure is a result with `failed`. A subagent cannot wait for an approval that comes with
+ * a later request: give its tools an approver, or use tools that need no approval.
  *
  * @example
  * tools: { researcher: subagentTool({ name: 'researcher', description: 'Finds facts.', agent }) }
  */
-export function subagentTool({
-  name,
-  description,
-  agent,
-}: SubagentToolOptions): Tool<{ task: string }, SubagentOutput> {
+export function subagentTool(options: SubagentToolOptions): Tool<{ task: string }, SubagentOutput> {
+  const { name, description, agent } = checkAgentOptions(options, toolOptions)
   return {
     description,
     inputSchema: z.object({
@@ -61,7 +73,7 @@ export function subagentTool({
   }
 }
 
-/** Runs an agent on a task. Only an abort is thrown. */
+/** Runs an agent on a task. Throws only if the signal aborts. */
 export async function* runSubagent(
   subagent: string,
   agent: AnyAgent,
@@ -84,15 +96,17 @@ export async function* runSubagent(
     })
     const onError = (error: unknown) => (failure = messageOf(error))
     const stream = toUIMessageStream({ stream: result.stream, onError })
-    for await (const grown of readUIMessageStream({ stream, onError })) {
-      message = grown
+    for await (const snapshot of readUIMessageStream({ stream, onError })) {
+      message = snapshot
       yield output(message)
     }
     abortSignal?.throwIfAborted()
     if (failure === undefined) {
-      usage = sumOf(usage, ...nestedIn(await result.responseMessages))
-      if (message?.parts.some((part) => 'state' in part && part.state === 'approval-requested'))
-        failure = 'It needs an approval, and a subagent cannot wait for one.'
+      usage = sumOf(usage, ...subagentUsages(await result.responseMessages))
+      const waitsForApproval = message?.parts.some(
+        (part) => 'state' in part && part.state === 'approval-requested',
+      )
+      if (waitsForApproval) failure = 'It needs an approval, and a subagent cannot wait for one.'
       else if (lastText(message) === '') failure = 'It answered nothing.'
     }
   } catch (error) {
@@ -102,27 +116,28 @@ export async function* runSubagent(
   yield output(message, failure)
 }
 
+/** The text of the last step, which is the answer. */
 function lastText(message: UIMessage | undefined) {
   const start = message?.parts.findLastIndex(({ type }) => type === 'step-start') ?? -1
   const parts = message?.parts.slice(start + 1) ?? []
   return parts.flatMap((part) => (part.type === 'text' ? part.text : [])).join('')
 }
 
-/** What the model reads of an answer; the usage travels along, for {@link totalUsage}. */
+/** Returns the answer for the model. It carries the usage, which {@link totalUsage} reads. */
 export function subagentAnswer(
   { text, failed, usage }: SubagentOutput,
-  before = '',
+  introduction = '',
 ): ToolModelOutput {
   return {
     type: failed ? 'error-text' : 'text',
-    value: `${failed ? 'Error: ' : before}${text}`,
+    value: `${failed ? 'Error: ' : introduction}${text}`,
     providerOptions: { skillrail: { usage: { ...usage } } },
   }
 }
 
 /**
- * Returns the tokens of a result with those of the subagents that it called, also before its first
- * step and where they failed. A count that no provider reported is undefined.
+ * Returns the tokens of a result and of the subagents that it called, including those that failed and
+ * those that a resumed call ran before the first step. A count that no provider reported is undefined.
  *
  * @example const { totalTokens } = await totalUsage(await agent.generate({ prompt }))
  */
@@ -130,10 +145,11 @@ export async function totalUsage(result: {
   usage: LanguageModelUsage | PromiseLike<LanguageModelUsage>
   responseMessages: ModelMessage[] | PromiseLike<ModelMessage[]>
 }): Promise<LanguageModelUsage> {
-  return sumOf(await result.usage, ...nestedIn(await result.responseMessages))
+  checkArgument(result, 'A result', rule.object)
+  return sumOf(await result.usage, ...subagentUsages(await result.responseMessages))
 }
 
-function nestedIn(messages: readonly ModelMessage[]): Usage[] {
+function subagentUsages(messages: readonly ModelMessage[]): Usage[] {
   return messages.flatMap(({ content }) => {
     if (typeof content === 'string') return []
     return content.flatMap((part) => {

@@ -1,18 +1,20 @@
 import type { Tool, ToolSet } from 'ai'
 import { aiSdk } from '#agent/ai-sdk'
+import { checkArgument, listOf, rule } from '#core/api-options'
 import { isObject, type JsonObject, type JsonValue, objectOf } from '#core/json'
 import { usageError } from '#agent/errors'
+import { outputOf } from '#agent/failed-result'
 import { answerOf, modelOutput } from '#agent/loop/results'
 import { inputProblem } from '#agent/loop/run-loop'
 import { jsonSchemaOf, jsonValue, needsApproval, toWireNames } from '#agent/tool'
 import type { AgentTool, ToolContext } from '#agent/types'
 
-/** Tools that were converted from ours, so that rules still know what they are. */
-const converted = new WeakMap<object, AgentTool>()
+/** The tools that {@link toToolSet} converted, with their facts for the rules of calls. */
+const originals = new WeakMap<object, AgentTool>()
 
 /**
- * Converts tools of `skillrail/agent` into a `ToolSet` of the AI SDK, under the names that providers
- * accept: `server.tool` becomes `server__tool`. Tools that need an approval ask for it.
+ * Converts tools of `skillrail/agent` into an AI SDK `ToolSet`, with names that providers accept:
+ * `server.tool` becomes `server__tool`. Tools that need an approval ask for it.
  *
  * @example await generateText({ model, prompt, tools: toToolSet([weather]) })
  * @throws {ToolNameError} when two tools would have one name.
@@ -20,13 +22,14 @@ const converted = new WeakMap<object, AgentTool>()
 export function toToolSet(
   tools: readonly AgentTool[],
 ): Record<string, Tool<JsonObject, JsonValue>> {
+  checkArgument(tools, 'The tools', listOf('tools made with `tool`', isObject))
   const entries = Array.from(toWireNames(tools), ([name, tool]) => [name, toTool(tool)] as const)
   return Object.fromEntries(entries)
 }
 
 function toTool(tool: AgentTool): Tool<JsonObject, JsonValue> {
   const { description, inputSchema } = tool
-  const made: Tool<JsonObject, JsonValue> = {
+  const converted: Tool<JsonObject, JsonValue> = {
     description,
     inputSchema: {
       '~standard': {
@@ -38,11 +41,11 @@ function toTool(tool: AgentTool): Tool<JsonObject, JsonValue> {
     },
     needsApproval: (input) => needsApproval(tool, input),
     execute: async (input, { toolCallId, abortSignal }) =>
-      await tool.execute(input, quietContext(toolCallId, abortSignal)),
+      outputOf(await tool.execute(input, quietContext(toolCallId, abortSignal))),
     toModelOutput: ({ output }) => modelOutput(answerOf(output)),
   }
-  converted.set(made, tool)
-  return made
+  originals.set(converted, tool)
+  return converted
 }
 
 async function checkInput(tool: AgentTool, value: unknown) {
@@ -52,28 +55,31 @@ async function checkInput(tool: AgentTool, value: unknown) {
   return problem === undefined ? { value: input } : { issues: [{ message: problem }] }
 }
 
-/** The input of a call as the rules of calls read it. @internal */
+/** Returns the input of a call for the rules of calls; undefined if it is no JSON object. @internal */
 export function inputOf(input: unknown): JsonObject | undefined {
   const value = jsonValue(input)
   return isObject<JsonValue>(value) ? value : undefined
 }
 
-/** For a call whose events nobody follows. @internal */
-export function quietContext(toolCallId: string, given?: AbortSignal): ToolContext {
-  const signal = given ?? new AbortController().signal
+/** The context of a call whose events have no listener. @internal */
+export function quietContext(
+  toolCallId: string,
+  signal: AbortSignal = new AbortController().signal,
+): ToolContext {
   return { toolCallId, signal, onEvent: () => undefined }
 }
 
 /**
- * Converts a `ToolSet` of the AI SDK into tools of `skillrail/agent`. Tools without `execute` and
- * tools that a provider runs are left out.
+ * Converts an AI SDK `ToolSet` into tools of `skillrail/agent`. Tools without `execute` and tools that
+ * a provider runs are left out.
  *
- * @throws {AgentUsageError} for an input schema that cannot be written as JSON Schema at once.
+ * @throws {AgentUsageError} for an input schema whose JSON Schema is not available synchronously.
  */
 export function fromToolSet(tools: ToolSet): AgentTool[] {
+  checkArgument(tools, 'A ToolSet', rule.object)
   return Object.entries(tools).flatMap(([name, tool]) => {
     if (!tool.execute) return []
-    return [converted.get(tool) ?? fromTool(name, tool)]
+    return [originals.get(tool) ?? fromTool(name, tool)]
   })
 }
 
@@ -82,27 +88,27 @@ function fromTool(name: string, tool: ToolSet[string]): AgentTool {
     ...toolFacts(name, tool),
     inputSchema: readSchema(name, tool.inputSchema),
     async execute(input, { toolCallId, signal }) {
-      const checked = await validated(tool.inputSchema, input)
+      const validInput = await validated(tool.inputSchema, input)
       const options = { toolCallId, messages: [], abortSignal: signal, context: undefined }
-      const output = await lastOf(await tool.execute?.(checked, options))
+      const output = await lastOf(await tool.execute?.(validInput, options))
       if (!tool.toModelOutput) return jsonValue(output)
-      return modelValue(await tool.toModelOutput({ toolCallId, input: checked, output }))
+      return modelValue(await tool.toModelOutput({ toolCallId, input: validInput, output }))
     },
   }
 }
 
-/** What the rules of calls need to know of a tool of the AI SDK; `execute` is not called. */
+/** Returns an AI SDK tool as the rules of calls need it. Its `execute` is never called. */
 export function toolFacts(name: string, tool: ToolSet[string]): AgentTool {
-  const known = converted.get(tool)
-  if (known) return known
-  const { description, metadata, needsApproval: asks } = tool
+  const original = originals.get(tool)
+  if (original) return original
+  const { description, metadata, needsApproval: approval } = tool
   return {
     name,
     description: typeof description === 'string' ? description : '',
     inputSchema: {},
     readOnly: metadata?.['readOnly'] === true,
-    // Whether a function would ask is not known here: it is asked.
-    needsApproval: asks !== undefined && asks !== false,
+    // A function decides call by call; here it counts as true.
+    needsApproval: approval !== undefined && approval !== false,
     origin: { kind: 'program' },
     execute: async () => null,
   }

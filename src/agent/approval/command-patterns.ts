@@ -1,16 +1,16 @@
 import { withoutEnd } from '#core/text'
 import { matchesName } from '#tools/workflow/match'
 
-/** Whether every command of a line is understood and fits a pattern such as `git:*`. */
+/** Whether every command of a line is understood and matches a pattern such as `git:*`. */
 export function commandFits(
   line: string,
   patterns: readonly string[],
   platform: NodeJS.Platform,
 ): boolean {
-  const wanted = patterns.flatMap(readPattern)
-  if (wanted.includes(everything)) return true
+  const allowed = patterns.flatMap(readPattern)
+  if (allowed.includes(everything)) return true
   const commands = understood(line, platform)
-  return commands?.every((words) => wanted.some((one) => fits(textsOf(words), one))) === true
+  return commands?.every((words) => allowed.some((one) => fits(textsOf(words), one))) === true
 }
 
 /** Undefined for a line that is not plain enough. On Windows only one command is understood. */
@@ -28,7 +28,7 @@ interface WordPattern {
 
 const everything: WordPattern = { words: ['*'], open: true, colon: false }
 
-/** One entry may hold several patterns, separated by commas. */
+/** An entry can contain several patterns, separated by commas. */
 function readPattern(text: string): WordPattern[] {
   const parts = text.split(',').map((part) => part.trim())
   return parts.filter(Boolean).map((part) => {
@@ -40,17 +40,17 @@ function readPattern(text: string): WordPattern[] {
   })
 }
 
-/** Word by word; a word `*` of the pattern stands for any number of words. */
-function fits(words: readonly string[], { words: wanted, open, colon }: WordPattern): boolean {
-  const all = open ? [...wanted, '*'] : wanted
+/** Compares word by word. A word `*` of the pattern stands for any number of words. */
+function fits(words: readonly string[], { words: parts, open, colon }: WordPattern): boolean {
+  const all = open ? [...parts, '*'] : parts
   const places = placesAfter(words, all, '*', (word, part, index, place) => {
     if (wordFits(word, part)) return true
-    return colon && index > 0 && place === wanted.length - 1 && word.startsWith(`${part}:`)
+    return colon && index > 0 && place === parts.length - 1 && word.startsWith(`${part}:`)
   })
   return places.has(all.length)
 }
 
-/** Places in a pattern that items can have reached; `star` stands for any number of them. */
+/** Returns the places in a pattern that the items can reach; `star` stands for any number of items. */
 export function placesAfter(
   items: readonly string[],
   pattern: readonly string[],
@@ -77,15 +77,15 @@ function skipStars(places: readonly number[], pattern: readonly string[], star: 
 }
 
 /** `*` within a word of the pattern stands for any characters. */
-export function wordFits(word: string, wanted: string): boolean {
-  return matchesName(wanted, word)
+export function wordFits(word: string, pattern: string): boolean {
+  return matchesName(pattern, word)
 }
 
 type Denial = 'yes' | 'no' | 'unclear'
 
 /**
- * Whether one of the commands in a line fits a denied pattern, or that is not known: for words that
- * the shell replaces, options in between such as `git -C . push`, and programs that run others.
+ * Whether one of the commands in a line matches a denied pattern. `unclear` means that it may: the
+ * shell replaces words, options are in between as in `git -C . push`, or a program runs others.
  * Directories before the name of a program make no difference.
  */
 export function commandMayFit(
@@ -102,7 +102,7 @@ export function commandMayFit(
   return answers.includes('unclear') ? 'unclear' : 'no'
 }
 
-/** Programs that run what their arguments or their input say. */
+/** Programs that run the commands in their arguments or in their input. */
 const runners: ReadonlySet<string> = new Set(
   (
     'bash busybox chroot chrt cmd csh dash doas env expect fish flock ionice ksh nice nohup nsenter ' +
@@ -111,7 +111,7 @@ const runners: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** Programs that do so unless the first argument is the file that they run. */
+/** Programs that do so, unless the first argument is the file to run. */
 const interpreters: ReadonlySet<string> = new Set(
   'awk bun deno gawk lua mawk node osascript perl php python ruby tclsh'.split(' '),
 )
@@ -137,23 +137,23 @@ function denialOf(command: readonly ShellWord[], pattern: WordPattern, platform:
 function runsOthers(name: string, next: ShellWord | undefined, at: number) {
   const plain = withoutEnd(name, '0123456789.')
   if (at === 0 && runners.has(plain)) return true
-  const isTold = next ? isOption(next) : at === 0
-  return isTold && (runners.has(plain) || interpreters.has(plain))
+  const takesCode = next ? isOption(next) : at === 0
+  return takesCode && (runners.has(plain) || interpreters.has(plain))
 }
 
-/** Whether the words may come to what a pattern names once options are read and names are filled in. */
+/** Whether the words may match a pattern once the shell has replaced words and options are skipped. */
 function mayMean(words: readonly ShellWord[], pattern: WordPattern): boolean {
   if (fits(textsOf(words), pattern)) return true
   for (const [place, word] of words.entries()) {
-    const wanted = pattern.words[place]
+    const part = pattern.words[place]
     const rest = words.slice(place)
-    if (wanted === undefined) return pattern.open
-    if (wanted === '*') return rest.some(({ spread }) => spread)
+    if (part === undefined) return pattern.open
+    if (part === '*') return rest.some(({ spread }) => spread)
     if (word.spread) return true
-    if (wordFits(word.text, wanted)) continue
+    if (wordFits(word.text, part)) continue
     if (place === 0) return false
-    // Options stand in any order, may be joined or shortened, and may take the next word.
-    if (wanted.startsWith('-')) return rest.some((one) => one.spread || isOption(one))
+    // Options come in any order, may be joined or shortened, and may take the next word.
+    if (part.startsWith('-')) return rest.some((one) => one.spread || isOption(one))
     return isOption(word) && rest.some((one) => !isOption(one))
   }
   return words.length >= pattern.words.length
@@ -167,7 +167,7 @@ function baseName(program: string) {
   return program.slice(program.lastIndexOf('/') + 1)
 }
 
-/** Where names of files are found in any case, programs are too. */
+/** Names of programs ignore case where file names do. */
 function programName(program: string, platform: NodeJS.Platform) {
   const name = baseName(program)
   if (platform === 'win32') return name.toLowerCase().replace(/\.(?:bat|cmd|com|exe)$/, '')
@@ -180,14 +180,15 @@ function textsOf(words: readonly ShellWord[]) {
 
 interface ShellWord {
   text: string
+  /** Whether it contains a file name pattern, which the shell replaces by any number of words. */
   spread: boolean
 }
 
 /**
- * Reads a command line as POSIX shells do, as far as it is plain: words, quotes, and the separators
- * `;`, `&&`, `||`, `|`, `&` and line ends. Returns the words of every command in it, or undefined for
- * anything whose meaning depends on more than its text: expansions, substitutions, redirections,
- * groups, assignments, comments, reserved words. What is not understood is not approved.
+ * Reads a plain command line as POSIX shells do: words, quotes, and the separators `;`, `&&`, `||`,
+ * `|`, `&` and line ends. Returns the words of every command in it, or undefined for a line whose
+ * meaning depends on more than its text: expansions, substitutions, redirections, groups,
+ * assignments, comments, reserved words. A line that is not understood is not approved.
  */
 export function shellCommands(line: string): ShellWord[][] | undefined {
   if (line.length > longestLine || !readable.test(line)) return undefined
@@ -220,13 +221,13 @@ export function shellCommands(line: string): ShellWord[][] | undefined {
 
 const longestLine = 10_000
 
-/** Other control characters mean different things to different shells and to whoever reads them. */
+/** Shells and readers interpret other control characters differently. */
 const readable =
   /^[\t\n\u0020-\u007e\u00a1-\u167f\u1681-\u1fff\u2070-\u2fff\u3001-\ud7ff\ue000-\ufdff\ufe10-\ufefe\u{10000}-\u{1fbff}]*$/u
 
 const blanks = /^[ \t]+/
 
-/** Behind a word also what joins the error stream to the output, or throws one away. */
+/** After a word, redirections that join the error stream to the output or discard a stream. */
 const ignored = /^(?:[ \t]+|(?:2>&1|[12]?>[ \t]*\/dev\/null)(?=[ \t\n;&|]|$))/
 const separators = /^(?:&&|\|\||[;&|\n])/
 const joining: ReadonlySet<string> = new Set(['&&', '||', '|'])
@@ -237,7 +238,7 @@ const joining: ReadonlySet<string> = new Set(['&&', '||', '|'])
  */
 const piece = /'([^']*)'|"((?:[^"$`\\]|\\[^\n])*)"|\\([^\n])|([^ \t\n;&|'"\\$`<>(){}]+)/y
 
-/** File name patterns in arguments are left as they stand: they only ever become more words. */
+/** File name patterns in arguments are not replaced: the shell only turns them into more words. */
 function readWord(line: string, start: number): (ShellWord & { end: number }) | undefined {
   let text = ''
   let spread = false
@@ -247,7 +248,7 @@ function readWord(line: string, start: number): (ShellWord & { end: number }) | 
     const match = piece.exec(line)
     if (match === null) return undefined
     const [whole, single, double, escaped, plain = ''] = match
-    // Where a word begins: a comment, a negation, a home, the place of a program.
+    // At the beginning of a word: a comment, a negation, a home directory, the path of a program.
     if (end === start && /^[#!~=]/.test(plain)) return undefined
     spread ||= /[*?[]/.test(plain)
     text += single ?? double?.replaceAll(/\\([$`"\\])/g, '$1') ?? escaped ?? plain

@@ -1,23 +1,25 @@
-import type { JsonObject } from '#core/json'
+import { inspect } from 'node:util'
+import { isObject, type JsonObject } from '#core/json'
 import { untilAborted } from '#core/runtime'
 import type { AllowedTool } from '#skill/model'
+import { usageError } from '#agent/errors'
 import { Queue } from '#agent/queue'
-import type { SessionPart } from '#agent/session'
+import type { SessionPart } from '#agent/session-contract'
 import type { HookAnswer } from '#agent/skills/hook-format'
-import type { PermissionMode } from '#agent/subagents/config'
 import type { AgentTool, Approver, Permission, Permit, ToolContext } from '#agent/types'
+import type { PermissionMode } from './permission-mode.ts'
 import { callFits, listAllows, listDenies, listNames } from './tool-patterns.ts'
 
-/** What the PreToolUse hooks of the active skills say about a call. */
+/** The decision of the PreToolUse hooks of active skills about a call. */
 export type HookVerdict = Pick<HookAnswer, 'decision' | 'reason' | 'input'>
 
 export interface CallRules {
   preApproved: readonly AllowedTool[]
-  /** What untrusted skills are limited to, each by itself. */
+  /** The only tools that each active untrusted skill permits. */
   narrowed: readonly { skill: string; tools: readonly AllowedTool[] }[]
-  /** Patterns of which every call of a tool must fit one; a tool that is not here has none. */
+  /** By the name of a tool: patterns of which each of its calls must match one. */
   limits?: ReadonlyMap<string, readonly string[]> | undefined
-  /** Undefined: there are no hooks. */
+  /** Asks the hooks about a call; undefined if there are none. */
   beforeTool?: ((...call: Parameters<Permit>) => Promise<HookVerdict | undefined>) | undefined
 }
 
@@ -57,7 +59,7 @@ export function createPermit(options: PermitOptions): Permit {
   }
 }
 
-/** Decides about one call, with the hooks of the active skills. Asks nobody. */
+/** Decides about one call with the hooks of the active skills, without asking the approver. */
 export async function judgeCall(
   tool: AgentTool,
   input: JsonObject,
@@ -67,13 +69,13 @@ export async function judgeCall(
   const hooks = options.rules?.()?.beforeTool
   let verdict: HookVerdict | undefined
   if (hooks) {
-    // No hook runs for what no hook could allow.
-    const best = decide(tool, input, { decision: 'allow' }, options)
-    if (best.kind === 'refuse') return { ...best, input }
+    // No hook runs for a call that is refused even if a hook allows it.
+    const mostLenient = decide(tool, input, { decision: 'allow' }, options)
+    if (mostLenient.kind === 'refuse') return { ...mostLenient, input }
     verdict = await hooks(tool, input, context)
   }
-  const used = verdict?.input ?? input
-  return { ...decide(tool, used, verdict, options), input: used }
+  const usedInput = verdict?.input ?? input
+  return { ...decide(tool, usedInput, verdict, options), input: usedInput }
 }
 
 export async function askApprover(
@@ -87,24 +89,35 @@ export async function askApprover(
   queues.set(approver, queue)
   const approval = await queue.run(signal, () => untilAborted(approver(request), signal))
   // A program may return anything, such as a text that says no.
+  if (!isObject(approval)) throw invalidApproval(approval)
   const approved: unknown = approval.approved
   if (approved === true) return { allowed: true, input }
   if (approved === 'later') return { allowed: false, reason, waits: true }
-  const why = 'reason' in approval ? approval.reason : undefined
-  return { allowed: false, reason: why ?? 'the user did not approve it' }
+  if (approved !== false) throw invalidApproval(approval)
+  const refusal: unknown = 'reason' in approval ? approval.reason : undefined
+  const isText = typeof refusal === 'string'
+  return { allowed: false, reason: isText ? refusal : 'the user did not approve it' }
 }
 
+/** The error for an answer of another form, which approves nothing. */
+function invalidApproval(approval: unknown) {
+  const message = `The approver returned ${inspect(approval, { depth: 1, breakLength: Infinity })}, which is not an approval.`
+  const hint = "Return { approved: true }, { approved: false, reason }, or { approved: 'later' }."
+  return usageError('approver-answer', message, hint)
+}
+
+/** An approver is asked one question at a time. */
 const queues = new WeakMap<Approver, Queue>()
 
-/** `input` is the one that hooks want. */
+/** A decision, and the input that hooks may have changed. */
 export type Judgement = Decision & { input: JsonObject }
 
 type Decision = { kind: 'allow' } | { kind: 'ask' | 'refuse'; reason: string }
 
 /**
- * Decides about one call. What takes away is looked at first and nothing later gives it back: deny
- * lists, the lists of untrusted skills, `plan`, hooks that deny. Then what approves: hooks, skills,
- * and that nothing is changed. What is left is asked for, and refused where no user can be asked.
+ * Decides about one call. Restrictions come first, and nothing lifts them: deny lists, the lists of
+ * untrusted skills, `plan`, hooks that deny. Then come approvals: by hooks, by skills, and of calls that
+ * change nothing. The approver decides about all other calls; without one they are refused.
  */
 function decide(
   tool: AgentTool,
@@ -119,8 +132,8 @@ function decide(
   }
   const denial = listDenies(denied, tool, input, platform)
   if (denial === 'yes') return refuse('this agent may not use it')
-  const isOfSkills = tool.origin.kind === 'agent' && skillTools.includes(tool.name)
-  const narrowed = isOfSkills ? [] : (rules?.narrowed ?? [])
+  const isSkillTool = tool.origin.kind === 'agent' && skillTools.includes(tool.name)
+  const narrowed = isSkillTool ? [] : (rules?.narrowed ?? [])
   const narrowing = narrowed.find(({ tools }) => !listAllows(tools, tool, input, platform))
   if (narrowing) {
     const { skill } = narrowing
@@ -139,12 +152,13 @@ function decide(
   return refuse(`it needs an approval (${reason}), and this session cannot ask for one`)
 
   function reasonToAsk(): string | undefined {
-    // Asked of every call: a tool for paths remembers where an approved path led.
-    const outside = tool.alwaysAsk?.(input)
+    // Called for every call: a tool for paths remembers where an approved path led.
+    const toolReason = tool.alwaysAsk?.(input)
     if (hook?.decision === 'ask') return hook.reason ?? 'asked by a hook'
+    if (tool.mustAsk !== undefined) return tool.mustAsk
     if (denial === 'unclear') return 'it cannot be told whether the deny list has it'
     if (hook?.decision === 'allow') return undefined
-    if (outside !== undefined) return outside
+    if (toolReason !== undefined) return toolReason
     if (tool.needsApproval === false) return undefined
     if (listAllows(rules?.preApproved ?? [], tool, input, platform)) return undefined
     if (tool.needsApproval === true) return 'it needs an approval'
@@ -156,5 +170,5 @@ function refuse(reason: string): Decision {
   return { kind: 'refuse', reason }
 }
 
-/** The tools by which a model finds and reads skills act on nothing, and no list of tools has them. */
+/** The tools that find and read skills change nothing, so the list of an untrusted skill permits them. */
 const skillTools: readonly string[] = ['skill', 'skill_resource', 'search_skills']

@@ -36,7 +36,7 @@ export function listDenies(
   return tool.patternKind === 'tree' && pathMayHold(text, patterns) ? 'unclear' : 'no'
 }
 
-/** Whether a call fits one of the patterns of its tool; for a command line, all of it does. */
+/** Whether a call matches one of the patterns of its tool. Every command of a command line must match. */
 export function callFits(
   tool: AgentTool,
   input: JsonObject,
@@ -64,34 +64,40 @@ function entriesFor(list: readonly AllowedTool[], tool: AgentTool) {
   }
 }
 
-/** An entry of `tools` or `disallowed-tools` as it was written, and what it selects. */
-export type ToolSelector = ReturnType<typeof selector>
+/** An entry of `tools` or `disallowed-tools`. */
+export interface ToolSelector {
+  /** The text of the entry. */
+  text: string
+  name: string
+  /** Pattern for texts of calls, as in `Bash(git:*)`; undefined for all calls, also as `Tool(*)`. */
+  pattern: string | undefined
+  selects: (tool: AgentTool) => boolean
+}
 
 /** Reads names of tools: `read`, `server.tool`, `Read`, `mcp__server__tool`, `mcp__server`, `*`. */
 export function toolSelectors(texts: readonly string[]): ToolSelector[] {
   return texts.flatMap((text) => parseAllowedTools(text).map(selector))
 }
 
-function selector({ tool: name, pattern }: AllowedTool) {
-  const wanted = canonical(name)
+function selector({ tool: name, pattern }: AllowedTool): ToolSelector {
+  const canonicalName = canonical(name)
   return {
     text: pattern === undefined ? name : `${name}(${pattern})`,
     name,
-    /** Texts of calls, as in `Bash(git:*)`; undefined for all calls, which some write as `Tool(*)`. */
     pattern: pattern === '*' || pattern === '' ? undefined : pattern,
     selects: (tool: AgentTool) =>
-      spellings(tool).some((spelling) => wordFits(spelling, wanted)) ||
-      (tool.origin.kind === 'mcp' && wanted === `mcp__${canonical(tool.origin.server)}`),
+      spellings(tool).some((spelling) => wordFits(spelling, canonicalName)) ||
+      (tool.origin.kind === 'mcp' && canonicalName === `mcp__${canonical(tool.origin.server)}`),
   }
 }
 
 function spellings({ name, aliases = [], origin }: AgentTool): string[] {
-  const own = [name, ...aliases].map(canonical)
-  if (origin.kind !== 'mcp') return own
-  const [bare = ''] = own
+  const names = [name, ...aliases].map(canonical)
+  if (origin.kind !== 'mcp') return names
+  const [bareName = ''] = names
   const server = canonical(origin.server)
-  const tool = bare.startsWith(`${server}__`) ? bare : `${server}__${bare}`
-  return [...own, tool, `mcp__${tool}`]
+  const tool = bareName.startsWith(`${server}__`) ? bareName : `${server}__${bareName}`
+  return [...names, tool, `mcp__${tool}`]
 }
 
 /** `server.tool`, `server/tool`, `server:tool` and `server__tool` are one name; case does not count. */
@@ -100,9 +106,9 @@ function canonical(name: string) {
 }
 
 /**
- * Whether a path fits patterns such as `src/**`, `docs/*.md` or `//etc/hosts`. Paths and patterns
- * count from the project's directory and use `/`; an absolute path is outside of it and fits only a
- * pattern that begins with `//`. `**` stands for any directories, `*` for characters of one name.
+ * Whether a path matches patterns such as `src/**`, `docs/*.md` or `//etc/hosts`. Paths and patterns
+ * are relative to the project and use `/`. An absolute path is outside of the project and matches only
+ * a pattern that begins with `//`. `**` stands for any directories, `*` for characters of one name.
  */
 export function pathFits(path: string, patterns: readonly string[]): boolean {
   return patterns.some((pattern) => {
@@ -111,24 +117,24 @@ export function pathFits(path: string, patterns: readonly string[]): boolean {
   })
 }
 
-/** Whether something below a path could fit. A path outside may hold the project itself. */
+/** Whether something below a path could match. A path outside of the project may contain the project. */
 export function pathMayHold(path: string, patterns: readonly string[]): boolean {
   const names = path === '.' ? [] : path === '/' ? [''] : path.split('/')
   return patterns.some((pattern) => {
-    const wanted = normal(pattern)
-    const onDisk = wanted.startsWith('/')
-    if (path.startsWith('/') !== onDisk) return !onDisk
-    const parts = wanted.split('/')
+    const normalized = normal(pattern)
+    const isAbsolute = normalized.startsWith('/')
+    if (path.startsWith('/') !== isAbsolute) return !isAbsolute
+    const parts = normalized.split('/')
     return [...placesAfter(names, parts, '**', wordFits)].some((place) => place < parts.length)
   })
 }
 
 export function globFits(path: string, pattern: string): boolean {
-  const wanted = pattern.split('/')
-  return placesAfter(path.split('/'), wanted, '**', wordFits).has(wanted.length)
+  const parts = pattern.split('/')
+  return placesAfter(path.split('/'), parts, '**', wordFits).has(parts.length)
 }
 
-/** `./src` and `/src` are the project's, `//etc` is the disk's. */
+/** `./src` and `/src` are in the project, `//etc` is on the disk. */
 function normal(pattern: string) {
   return pattern.startsWith('//') ? pattern.slice(1) : pattern.replace(/^\.?\//, '')
 }

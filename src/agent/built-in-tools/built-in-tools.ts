@@ -1,9 +1,9 @@
-import type { JsonObject } from '#core/json'
 import type { Runtime } from '#core/runtime'
 import { didYouMean } from '#core/text'
-import { findProgram } from '#exec/find-program'
+import { findProgram, type ProgramSearch, windowsProgram } from '#core/find-program'
 import { capturedText, childEnvironment, type ProcessResult, runProcess } from '#exec/process'
 import { usageError } from '#agent/errors'
+import { FailedResult } from '#agent/failed-result'
 import { objectSchema } from '#agent/tool'
 import type { AgentTool } from '#agent/types'
 import { fileTools } from './files.ts'
@@ -14,7 +14,7 @@ export interface BuiltInToolOptions extends Workspace {
   environment?: readonly string[] | undefined
 }
 
-/** The built-in tools of these names or aliases, such as `read` and `Bash`; or `all`. */
+/** Creates the built-in tools with these names or aliases, such as `read` and `Bash`, or `all`. */
 export function createBuiltInTools(
   names: readonly string[],
   { runtime, environment = [], ...workspace }: BuiltInToolOptions,
@@ -23,26 +23,27 @@ export function createBuiltInTools(
     ...fileTools.map((definition) => pathTool(workspace, definition)),
     shellTool(workspace.project, runtime, environment),
   ]
-  const wanted = names.flatMap((name) => (name === 'all' ? tools : builtInNamed(name, tools)))
-  return tools.filter((tool) => wanted.includes(tool))
+  const selected = names.flatMap((name) => (name === 'all' ? tools : builtInNamed(name, tools)))
+  return tools.filter((tool) => selected.includes(tool))
 }
 
+/** @throws {AgentUsageError} for a name that no built-in tool has. */
 export function requireBuiltIns(names: readonly string[]): void {
-  createBuiltInTools(names, nowhere)
+  createBuiltInTools(names, noProject)
 }
 
-/** What built-in tools there are, for questions about their names: they belong to no project. */
-export function knownBuiltIns(): readonly AgentTool[] {
-  return createBuiltInTools(['all'], nowhere)
+/** Returns all built-in tools, to compare their names. They belong to no project. */
+export function allBuiltIns(): readonly AgentTool[] {
+  return createBuiltInTools(['all'], noProject)
 }
 
-const nowhere = { project: '', runtime: { env: {}, platform: process.platform } }
+const noProject = { project: '', runtime: { env: {}, platform: process.platform } }
 
 function builtInNamed(name: string, tools: readonly AgentTool[]): AgentTool {
   const namesOf = (tool: AgentTool) =>
     [tool.name, ...(tool.aliases ?? [])].map((text) => text.toLowerCase())
-  const found = tools.find((tool) => namesOf(tool).includes(name.toLowerCase()))
-  if (found) return found
+  const builtIn = tools.find((tool) => namesOf(tool).includes(name.toLowerCase()))
+  if (builtIn) return builtIn
   const guess = didYouMean(name.toLowerCase(), tools.flatMap(namesOf))
   const message = `There is no built-in tool called ${name}. ${guess}`.trim()
   const all = tools.map((tool) => tool.name).join(', ')
@@ -64,7 +65,6 @@ function shellTool(
   runtime: Pick<Runtime, 'env' | 'platform'>,
   environment: readonly string[],
 ): AgentTool {
-  const failures = new WeakSet<JsonObject>()
   return {
     name: 'shell',
     aliases: ['Bash'],
@@ -81,33 +81,36 @@ function shellTool(
       const env = childEnvironment(runtime, environment, { NO_COLOR: '1', TERM: 'dumb' })
       const timeoutMs = numberOf(input, 'timeout', defaultTimeoutMs)
       const result = await runProcess({
-        ...shellOf(textOf(input, 'command'), env, runtime.platform),
+        ...shellOf(textOf(input, 'command'), { env, platform: runtime.platform, cwd: project }),
         cwd: project,
         env,
         timeoutMs,
         outputLimit,
         signal,
       })
-      if (result.end.kind !== 'exit' || result.end.code !== 0) failures.add(input)
-      return reported(result, timeoutMs)
+      const text = resultText(result, timeoutMs)
+      const isSuccess = result.end.kind === 'exit' && result.end.code === 0
+      return isSuccess ? text : new FailedResult(text)
     },
-    hasFailed: (input) => failures.has(input),
   }
 }
 
-/** How a command line is started. No start-up file is read. */
+/** Returns the program that runs a command line. The shell reads no start-up file. */
 export function shellOf(
   command: string,
-  env: Readonly<Record<string, string>>,
-  platform: NodeJS.Platform,
+  { env, platform, cwd }: ProgramSearch,
 ): { file: string; args: readonly string[] } {
-  if (platform === 'win32') return { file: 'cmd.exe', args: ['/d', '/s', '/c', command] }
-  return findProgram('bash', { env, platform }) === undefined
-    ? { file: 'sh', args: ['-c', command] }
-    : { file: 'bash', args: ['--noprofile', '--norc', '-c', command] }
+  if (platform === 'win32') {
+    return { file: windowsProgram('cmd.exe', { env, cwd }), args: ['/d', '/s', '/c', command] }
+  }
+  const bash = findProgram('bash', { env, platform, cwd })
+  return bash === undefined
+    ? { file: '/bin/sh', args: ['-c', command] }
+    : { file: bash, args: ['--noprofile', '--norc', '-c', command] }
 }
 
-function reported({ end, stdout, stderr }: ProcessResult, timeoutMs: number): string {
+/** @throws {AgentUsageError} for a command that was stopped or could not be started. */
+function resultText({ end, stdout, stderr }: ProcessResult, timeoutMs: number): string {
   const errors = capturedText(stderr).trimEnd()
   const texts = [capturedText(stdout).trimEnd(), errors && `[standard error]\n${errors}`]
   const output = texts.filter((text) => text !== '').join('\n')

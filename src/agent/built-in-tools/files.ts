@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { FilePart } from 'ai'
 import type { JsonObject } from '#core/json'
 import { readRegularFile, realPathOf } from '#core/read-files'
-import { amount, withoutEnd } from '#core/text'
+import { amount, cutWithCount, withoutEnd } from '#core/text'
 import { unifiedDiff } from '#core/unified-diff'
 import { writeFileAtomicSync } from '#core/write-files'
 import { entriesOf } from '#library/skill-files'
@@ -50,8 +50,7 @@ const read: PathToolDefinition = {
 
 function cutLine(line: string) {
   const text = line.endsWith('\r') ? line.slice(0, -1) : line
-  const left = text.length - longestLine
-  return left <= 0 ? text : `${text.slice(0, longestLine)} [${left} more characters in this line]`
+  return cutWithCount(text, longestLine, ' in this line')
 }
 
 const pictureTypes: ReadonlyMap<string, string> = new Map([
@@ -84,7 +83,8 @@ function readPicture({ real, shown }: ResolvedPath) {
 const maxFileBytes = 10 * 1024 * 1024
 
 function readText({ real, shown }: ResolvedPath): string {
-  const reading = readRegularFile(real, { maxBytes: maxFileBytes, followSymlinks: false })
+  const options = { maxBytes: maxFileBytes, followSymlinks: false, keepMark: true }
+  const reading = readRegularFile(real, options)
   if (reading.ok && !reading.bytes.includes(0)) return reading.text
   if (reading.ok || reading.code === 'file-not-utf8') {
     const size = lstatSync(real, { throwIfNoEntry: false })?.size ?? 0
@@ -120,13 +120,13 @@ const list: PathToolDefinition = {
     if (pattern === '') {
       return limited(entriesOf(real).map(entryText), entryLimit, `${shown} is empty.`)
     }
-    const found: string[] = []
+    const names: string[] = []
     const { files, notes } = filesBelow(path)
     for (const { relative, name } of files) {
-      if (globFits(relative, pattern)) found.push(name)
-      if (found.length > entryLimit) break
+      if (globFits(relative, pattern)) names.push(name)
+      if (names.length > entryLimit) break
     }
-    return limited(found, entryLimit, `No file below ${shown} fits ${pattern}.`, notes)
+    return limited(names, entryLimit, `No file below ${shown} fits ${pattern}.`, notes)
   },
 }
 
@@ -135,16 +135,16 @@ function entryText(entry: Dirent) {
   return entry.isSymbolicLink() ? `${entry.name}@` : entry.name
 }
 
-/** The lines of an answer; `notes` say what was not looked at. */
+/** Joins the lines of a result, up to a limit. `notes` name what was not searched. */
 function limited(
   lines: readonly string[],
-  most: number,
-  none: string,
+  limit: number,
+  emptyText: string,
   notes: readonly string[] = [],
 ) {
-  const shown = lines.length === 0 ? [none] : lines.slice(0, most)
-  const more = lines.length > most ? ['[There are more: ask for less.]'] : []
-  return [...shown, ...more, ...notes].join('\n')
+  const first = lines.length === 0 ? [emptyText] : lines.slice(0, limit)
+  const more = lines.length > limit ? ['[There are more: ask for less.]'] : []
+  return [...first, ...more, ...notes].join('\n')
 }
 
 const matchLimit = 200
@@ -152,7 +152,7 @@ const longestMatch = 300
 const maxSearchedBytes = 2 * 1024 * 1024
 const filesAtOnce = 100
 
-/** Searches the lines of text files, in time linear in their size whatever the pattern. */
+/** Searches the lines of text files. With any pattern the time is linear in their size. */
 const search: PathToolDefinition = {
   name: 'search',
   aliases: ['Grep'],
@@ -177,9 +177,9 @@ const search: PathToolDefinition = {
     const glob = textOf(input, 'glob')
     const lines: string[] = []
     const { files, notes } = filesBelow(place)
-    let looked = 0
+    let count = 0
     for (const { path, relative, name } of files) {
-      if (++looked % filesAtOnce === 0) await setImmediate()
+      if (++count % filesAtOnce === 0) await setImmediate()
       signal.throwIfAborted()
       if (glob === '' || globFits(relative, glob)) lines.push(...matchesIn(path, name, test))
       if (lines.length > matchLimit) break
@@ -194,8 +194,8 @@ function lineTest(input: JsonObject): LineTest {
   const pattern = textOf(input, 'pattern')
   const ignoresCase = input['ignore_case'] === true
   if (input['literal'] === true) {
-    const wanted = ignoresCase ? pattern.toLowerCase() : pattern
-    return (line) => (ignoresCase ? line.toLowerCase() : line).includes(wanted)
+    const text = ignoresCase ? pattern.toLowerCase() : pattern
+    return (line) => (ignoresCase ? line.toLowerCase() : line).includes(text)
   }
   const reading = compilePattern(ignoresCase ? `(?i)${pattern}` : pattern)
   if (reading.ok) return reading.pattern.test
@@ -206,16 +206,16 @@ function lineTest(input: JsonObject): LineTest {
 function matchesIn(path: string, name: string, test: LineTest): string[] {
   const reading = readRegularFile(path, { maxBytes: maxSearchedBytes, followSymlinks: false })
   if (!reading.ok || reading.bytes.includes(0)) return []
-  const found: string[] = []
+  const matches: string[] = []
   for (const [index, line] of reading.text.split('\n').entries()) {
-    if (test(line)) found.push(`${name}:${index + 1}:${line.slice(0, longestMatch)}`)
-    if (found.length > matchLimit) break
+    if (test(line)) matches.push(`${name}:${index + 1}:${line.slice(0, longestMatch)}`)
+    if (matches.length > matchLimit) break
   }
-  return found
+  return matches
 }
 
-/** Not searched unless a search begins there. */
-const skipped: ReadonlySet<string> = new Set(['.git', 'node_modules'])
+/** Directories that are searched only if the search begins there. */
+const skippedDirectories: ReadonlySet<string> = new Set(['.git', 'node_modules'])
 
 const walkLimit = 50_000
 
@@ -224,7 +224,7 @@ interface FileWalk {
   notes: readonly string[]
 }
 
-/** All regular files below a directory, or the file itself, in code-point order, without links. */
+/** Returns all regular files below a directory, or the file itself, by code points, without links. */
 function filesBelow({ real: start, shown }: ResolvedPath): FileWalk {
   const notes: string[] = []
   let left = walkLimit
@@ -242,7 +242,8 @@ function filesBelow({ real: start, shown }: ResolvedPath): FileWalk {
       const relative = `${prefix}${entry.name}`
       const name = shown === '.' ? relative : `${shown}/${relative}`
       if (entry.isFile()) yield { path, relative, name }
-      else if (entry.isDirectory() && !skipped.has(entry.name)) yield* below(path, `${relative}/`)
+      else if (entry.isDirectory() && !skippedDirectories.has(entry.name))
+        yield* below(path, `${relative}/`)
     }
   }
 }
@@ -256,7 +257,7 @@ const write: PathToolDefinition = {
   properties: { file_path: filePath, content: { type: 'string' } },
   required: ['file_path', 'content'],
   effect(path, input) {
-    const before = presentText(path)
+    const before = textBefore(path)
     const verb = before === undefined ? 'makes' : 'replaces'
     return `${verb} ${path.shown}\n${diffText(before ?? '', textOf(input, 'content'))}`
   },
@@ -273,7 +274,8 @@ const write: PathToolDefinition = {
   },
 }
 
-function presentText(path: ResolvedPath): string | undefined {
+/** Returns the text of a file before it is written; undefined if it does not exist. */
+function textBefore(path: ResolvedPath): string | undefined {
   if (!lstatSync(path.real, { throwIfNoEntry: false })) return undefined
   try {
     return readText(path)
@@ -314,31 +316,32 @@ const edit: PathToolDefinition = {
 
 function replaceText(path: ResolvedPath, input: JsonObject) {
   const before = readText(path)
-  let [old, now] = [textOf(input, 'old_string'), textOf(input, 'new_string')]
+  let [old, replacement] = [textOf(input, 'old_string'), textOf(input, 'new_string')]
+  // A model writes \n where the lines of the file end in \r\n.
   if (!before.includes(old) && before.includes('\r\n') && !old.includes('\r')) {
     old = old.replaceAll('\n', '\r\n')
-    now = now.replaceAll('\n', '\r\n')
+    replacement = replacement.replaceAll('\n', '\r\n')
   }
   const parts = before.split(old)
   const count = parts.length - 1
   const { shown } = path
   let problem: string | undefined
-  if (old === now) problem = 'old_string and new_string are the same.'
+  if (old === replacement) problem = 'old_string and new_string are the same.'
   else if (count === 0) problem = `${shown} does not contain old_string; read the file again.`
   else if (count > 1 && input['replace_all'] !== true) {
     problem = `${shown} contains old_string ${count} times: take more of the text around it, or set replace_all.`
   }
   if (problem !== undefined) throw usageError('edit-not-possible', problem)
-  return { before, after: parts.join(now), count }
+  return { before, after: parts.join(replacement), count }
 }
 
-const shownLines = 400
+const diffLineLimit = 400
 
 function diffText(before: string, after: string) {
   const lines = unifiedDiff('', before, after).split('\n').slice(2)
-  const left = lines.length - shownLines
+  const left = lines.length - diffLineLimit
   if (left <= 0) return lines.join('\n')
-  return [...lines.slice(0, shownLines), `… ${left} more lines …`].join('\n')
+  return [...lines.slice(0, diffLineLimit), `… ${left} more lines …`].join('\n')
 }
 
 export const fileTools: readonly PathToolDefinition[] = [read, list, search, write, edit]

@@ -2,20 +2,22 @@ import { realpathSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { systemCode } from '#core/errors'
 import type { JsonObject, JsonValue } from '#core/json'
-import { isInside } from '#core/read-files'
+import { isInside, statsOf } from '#core/read-files'
 import { usageError } from '#agent/errors'
 import { objectSchema } from '#agent/tool'
 import type { AgentTool } from '#agent/types'
+import { isFreeToWrite } from './free-paths.ts'
 
 export interface ResolvedPath {
-  /** Absolute, links resolved as far as it exists. */
+  /** Absolute; links are resolved as far as the path exists. */
   real: string
-  /** With `/`: from the project's directory, or absolute when it is outside. */
+  /** Relative to the project and with `/`, or absolute if it is outside. */
   shown: string
 }
 
 export interface Workspace {
   project: string
+  /** Returns further directories that can be read without an approval. */
   readable?: (() => readonly string[]) | undefined
 }
 
@@ -34,8 +36,8 @@ export const filePath: JsonObject = {
 }
 
 /**
- * A built-in tool that works on a path, `file_path` or `path` of its input. One that leads out of the
- * project needs an approval, and is refused where a link leads elsewhere than when it was given.
+ * Creates a built-in tool for a path, the field `file_path` or `path` of its input. A path outside of
+ * the project needs an approval. The call is refused if a link leads elsewhere after the approval.
  */
 export function pathTool(workspace: Workspace, definition: PathToolDefinition): AgentTool {
   const { properties, required, access, effect, ...facts } = definition
@@ -45,7 +47,8 @@ export function pathTool(workspace: Workspace, definition: PathToolDefinition): 
     const readable = access === 'read' ? (workspace.readable?.() ?? []) : []
     return { ...path, free: !outside || readable.some((one) => isInside(realPath(one), path.real)) }
   }
-  const asked = new WeakMap<JsonObject, string>()
+  /** The real paths that an approval is asked for, by the input of the call. */
+  const outsidePaths = new WeakMap<JsonObject, string>()
   return {
     ...facts,
     inputSchema: objectSchema(properties, required),
@@ -54,14 +57,14 @@ export function pathTool(workspace: Workspace, definition: PathToolDefinition): 
     patternText: (input) => resolveIn(input).shown,
     alwaysAsk(input) {
       const { real, shown, free } = resolveIn(input)
-      if (free) return access === 'write' ? activeFile(shown) : undefined
-      asked.set(input, real)
+      if (free) return access === 'write' ? reasonToAsk({ real, shown }) : undefined
+      outsidePaths.set(input, real)
       return `${shown} is outside of the project`
     },
     effect: effect && ((input) => effect(resolveIn(input), input)),
     async execute(input, { signal }) {
       const path = resolveIn(input)
-      if (path.free || asked.get(input) === path.real) {
+      if (path.free || outsidePaths.get(input) === path.real) {
         return await definition.execute(path, input, signal)
       }
       const problem = 'is outside of the project and was not approved.'
@@ -79,7 +82,7 @@ function resolvePath(path: string, project: string): ResolvedPath & { outside: b
   return { real, shown: shown === '' ? '.' : shown.split(sep).join('/'), outside }
 }
 
-/** A file that does not exist yet is resolved by the directory that it would be created in. */
+/** A file that does not exist is resolved by the directory in which it would be created. */
 function realPath(path: string): string {
   try {
     return realpathSync.native(path)
@@ -90,27 +93,19 @@ function realPath(path: string): string {
   }
 }
 
-/** What git, agents and editors execute or obey by themselves, in any directory of a project. */
-const activeNames: ReadonlySet<string> = new Set(
-  (
-    '.agents .claude .codex .cursor .envrc .gemini .git .github .husky .idea .mamba .mcp.json ' +
-    '.opencode .qwen .skillrail .vscode opencode.json opencode.jsonc'
-  ).split(' '),
-)
-
-/** A skill that may write in the project may not make other programs execute something. */
-function activeFile(shown: string) {
-  const names = shown.toLowerCase().split('/')
-  const isActive = names.some((name) => activeNames.has(name))
-  return isActive ? `${shown} can make programs act by themselves` : undefined
+/** Returns why writing a file needs an approval: other programs could execute or obey it. */
+function reasonToAsk({ real, shown }: ResolvedPath) {
+  const isExecutable = ((statsOf(real)?.mode ?? 0) & 0o111) !== 0
+  const isFree = isFreeToWrite(shown) && (!isExecutable || process.platform === 'win32')
+  return isFree ? undefined : `${shown} can make programs act by themselves`
 }
 
-export function textOf(input: JsonObject, key: string, otherwise = ''): string {
+export function textOf(input: JsonObject, key: string, defaultText = ''): string {
   const value = input[key]
-  return typeof value === 'string' ? value : otherwise
+  return typeof value === 'string' ? value : defaultText
 }
 
-export function numberOf(input: JsonObject, key: string, otherwise: number): number {
+export function numberOf(input: JsonObject, key: string, defaultNumber: number): number {
   const value = input[key]
-  return typeof value === 'number' ? value : otherwise
+  return typeof value === 'number' ? value : defaultNumber
 }

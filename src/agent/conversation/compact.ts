@@ -1,202 +1,141 @@
-import type { ModelMessage, ToolResultPart } from 'ai'
-import { estimateTokens } from '#core/text'
+import type { ModelMessage } from 'ai'
+import { estimateMessages, messageTexts, resultText, skillToolName } from './messages.ts'
 
 export interface ConversationLimits {
-  /** Tokens that the messages may take, estimated as characters / 4; default 100,000. */
+  /** Maximum number of tokens in the messages, estimated as characters / 4; default 100,000. */
   budget?: number | undefined
   strategy?: CompactionStrategy | undefined
 }
 
 /**
- * Makes a conversation shorter. It gets all messages and the tokens that are left to aim at; it must
- * keep calls and results of tools together, and the content of activated skills. `ask` asks the model
- * of the agent, without tools; its tokens are counted.
+ * Shortens a conversation. It gets all messages and the number of tokens to aim at. It must keep
+ * each tool call with its result, and the content of activated skills. `ask` calls the agent's model
+ * without tools; its tokens are counted.
  */
 export type CompactionStrategy = (
   messages: readonly ModelMessage[],
   target: number,
-  ask: (prompt: string) => Promise<string>,
+  ask: AskModel,
 ) => readonly ModelMessage[] | Promise<readonly ModelMessage[]>
+
+export type AskModel = (prompt: string) => Promise<string>
 
 const defaultBudget = 100_000
 
-async function noModel(): Promise<never> {
-  throw new Error('No model can be asked here.')
-}
+/** A strategy aims below the budget, so that not every further step compacts again. */
+const targetShare = 0.7
 
-/** The share that is left after a conversation was shortened, so that this is not done at every step. */
-const shareKept = 0.7
-
+/** Sends a long conversation in a compacted form, and reuses that form while the conversation grows. */
 export class Compactor {
   readonly #budget: number
   readonly #strategy: CompactionStrategy
-  #all: readonly ModelMessage[] = []
-  #kept: readonly ModelMessage[] = []
+  /** The messages that were compacted last, and what they became. */
+  #original: readonly ModelMessage[] = []
+  #compacted: readonly ModelMessage[] = []
 
   constructor({ budget = defaultBudget, strategy = dropOldest }: ConversationLimits = {}) {
     this.#budget = budget
     this.#strategy = strategy
   }
 
-  /** What is sent instead of these messages. They may only have grown since the last time. */
+  /** Compacts these messages if they exceed the budget. Between two calls they may only grow. */
   async fit(
     messages: readonly ModelMessage[],
-    ask: Parameters<CompactionStrategy>[2] = noModel,
+    ask: AskModel = refuseToAsk,
   ): Promise<readonly ModelMessage[]> {
-    const candidate = this.visible(messages)
-    if (estimateMessages(candidate) <= this.#budget) return candidate
-    this.#kept = await this.#strategy(candidate, Math.floor(this.#budget * shareKept), ask)
-    this.#all = [...messages]
-    return this.#kept
+    const current = this.visible(messages)
+    if (estimateMessages(current) <= this.#budget) return current
+    this.#compacted = await this.#strategy(current, Math.floor(this.#budget * targetShare), ask)
+    this.#original = [...messages]
+    return this.#compacted
   }
 
-  /** What the model has seen or will see of these messages: always the same beginning, for caches. */
-  visible(messages: readonly ModelMessage[]) {
-    if (this.#all.length === 0) return messages
-    const isSame = this.#all.every((message, index) => message === messages[index])
-    return isSame ? [...this.#kept, ...messages.slice(this.#all.length)] : messages
+  /**
+   * Returns the form of these messages that the model has read or would read. Its beginning stays the
+   * same until the next compaction, so that the provider's cache remains valid.
+   */
+  visible(messages: readonly ModelMessage[]): readonly ModelMessage[] {
+    if (this.#original.length === 0) return messages
+    const isContinuation = this.#original.every((message, index) => message === messages[index])
+    if (!isContinuation) return messages
+    return [...this.#compacted, ...messages.slice(this.#original.length)]
   }
 }
 
-/** Results of this many of the last exchanges stay as they are. */
-const freshExchanges = 4
-
-const shortResult = 400
-
-const leftOutResult = '[This result was left out to save room. Call the tool again if you need it.]'
+async function refuseToAsk(): Promise<never> {
+  throw new Error('No model can be asked here.')
+}
 
 /**
- * The strategy without a model: old results of tools go first, then the oldest exchanges. The first
- * prompt, the last exchanges, and the latest content of every activated skill stay whole. A
- * conversation that is short enough is returned as it is.
+ * Compacts without a model: first the old tool results go, then the oldest exchanges. The first
+ * prompt, the last prompt, the last exchange and the latest content of each activated skill stay
+ * whole. A conversation that is short enough is returned unchanged.
  */
 export function dropOldest(
   messages: readonly ModelMessage[],
   target: number,
 ): readonly ModelMessage[] {
   if (estimateMessages(messages) <= target) return messages
-  const pieces = exchanges(messages)
-  const latest = latestContents(pieces)
-  const shortened = pieces.map((piece, index) =>
-    piece.map((message): ModelMessage => {
-      if (message.role !== 'tool') return message
-      const content = message.content.map((part) => {
-        if (part.type !== 'tool-result') return part
-        const text = resultText(part)
-        const isLeftOut =
-          part.toolName === skillToolName
-            ? skillNames(text).some((name) => latest.get(name) !== index)
-            : index < pieces.length - freshExchanges
-        if (!isLeftOut || text.length < shortResult) return part
-        return { ...part, output: { type: 'text' as const, value: leftOutResult } }
-      })
-      return { ...message, content }
-    }),
-  )
-  return leaveOut(shortened, neededOf(pieces), target)
+  const exchanges = splitExchanges(messages)
+  return omitOldest(shortenOldResults(exchanges), requiredExchanges(exchanges), target)
 }
 
-const longestText = 4000
-
 /**
- * The strategy by summary: the model sums up the oldest exchanges in one message. What `dropOldest`
- * keeps whole stays whole here too. Where the model fails, the oldest exchanges are left out.
+ * Compacts with a summary: the model sums up the oldest exchanges in one message. The exchanges that
+ * `dropOldest` keeps whole stay whole here too. If the model fails, the oldest exchanges are left out.
  *
  * @example new Agent({ model, limits: { strategy: summarizeOldest } })
  */
 export const summarizeOldest: CompactionStrategy = async (messages, target, ask) => {
-  const pieces = exchanges(messages)
-  const kept = new Set(neededOf(pieces))
-  let room = target / 2
-  for (let index = pieces.length - 1; index >= 0 && room > 0; index--) {
-    room -= estimateMessages(pieces[index] ?? [])
-    if (room > 0) kept.add(index)
-  }
-  const old = pieces.filter((_, index) => !kept.has(index))
+  const exchanges = splitExchanges(messages)
+  const old = exchangesToSummarize(exchanges, target)
   if (old.length === 0) return dropOldest(messages, target)
-  // The end matters more, where there is more than the model can read.
-  const lines = old.flat().flatMap(linesOf).join('\n')
-  const request = `Sum up this part of a conversation in at most 400 words, for the assistant that continues it. Keep the task, decisions, names, paths, figures, and what is left to do. Answer with the summary alone.\n\n${lines.slice(-target * charactersOfToken)}`
   try {
-    const summary = (await ask(request)).slice(0, longestText)
-    const content = `[Summary of ${old.length} earlier exchanges]\n${summary}`
-    return dropOldest(inPlaceOf(old, pieces, content), target)
+    const summary = (await ask(summaryPrompt(old, target))).slice(0, longestText)
+    const note = `[Summary of ${old.length} earlier exchanges]\n${summary}`
+    return dropOldest(replaceExchanges(exchanges, old, note), target)
   } catch {
     return dropOldest(messages, target)
   }
 }
 
-const charactersOfToken = 4
+/** A message, and the tool results that follow it: a call is never separated from its result. */
+type Exchange = readonly ModelMessage[]
 
-function linesOf(message: ModelMessage): string[] {
-  const parts = typeof message.content === 'string' ? [] : message.content
-  const made = parts.flatMap((part) =>
-    part.type === 'tool-call' ? `calls ${part.toolName} ${JSON.stringify(part.input ?? {})}` : [],
-  )
-  const texts = [...messageTexts(message), ...made]
-  return texts.map((text) => `${message.role}: ${text.slice(0, longestText)}`)
+function splitExchanges(messages: readonly ModelMessage[]): readonly Exchange[] {
+  const exchanges: ModelMessage[][] = []
+  for (const message of messages) {
+    const last = exchanges.at(-1)
+    if (message.role === 'tool' && last !== undefined) last.push(message)
+    else exchanges.push([message])
+  }
+  return exchanges
 }
 
-/** Pieces that stay: the first and the last prompt, the last piece, the content of skills. */
-function neededOf(pieces: readonly Piece[]): Set<number> {
-  const isPrompt = (piece: Piece) => piece[0]?.role === 'user'
-  const [first, last] = [pieces.findIndex(isPrompt), pieces.findLastIndex(isPrompt)]
-  return new Set([first, last, pieces.length - 1, ...latestContents(pieces).values()])
+/** Indices of the exchanges that stay: first and last prompt, last exchange, contents of skills. */
+function requiredExchanges(exchanges: readonly Exchange[]): Set<number> {
+  const isPrompt = (exchange: Exchange) => exchange[0]?.role === 'user'
+  return new Set([
+    exchanges.findIndex(isPrompt),
+    exchanges.findLastIndex(isPrompt),
+    exchanges.length - 1,
+    ...latestContents(exchanges).values(),
+  ])
 }
 
-function latestContents(pieces: readonly Piece[]): Map<string, number> {
+/** Returns for each activated skill the index of the last exchange with its content. */
+function latestContents(exchanges: readonly Exchange[]): Map<string, number> {
   const latest = new Map<string, number>()
-  for (const [index, piece] of pieces.entries()) {
-    for (const text of piece.flatMap(skillTexts)) {
+  for (const [index, exchange] of exchanges.entries()) {
+    for (const text of exchange.flatMap(skillTexts)) {
       for (const name of skillNames(text)) latest.set(name, index)
     }
   }
   return latest
 }
 
-function leaveOut(
-  pieces: readonly Piece[],
-  needed: ReadonlySet<number>,
-  target: number,
-): readonly ModelMessage[] {
-  let tokens = estimateMessages(pieces.flat())
-  const gone: Piece[] = []
-  for (const [index, piece] of pieces.entries()) {
-    if (tokens <= target) break
-    if (needed.has(index)) continue
-    gone.push(piece)
-    tokens -= estimateMessages(piece)
-  }
-  const what =
-    gone.length === 1 ? 'One earlier exchange was' : `${gone.length} earlier exchanges were`
-  return inPlaceOf(gone, pieces, `[${what} left out here to save room.]`)
-}
-
-/** The messages with a text where the first of the pieces that are gone was. */
-function inPlaceOf(gone: readonly Piece[], pieces: readonly Piece[], content: string) {
-  return pieces.flatMap((piece): Piece => {
-    if (!gone.includes(piece)) return piece
-    return piece === gone[0] ? [{ role: 'user', content }] : []
-  })
-}
-
-type Piece = readonly ModelMessage[]
-
-function exchanges(messages: readonly ModelMessage[]): readonly Piece[] {
-  const pieces: ModelMessage[][] = []
-  for (const message of messages) {
-    const last = pieces.at(-1)
-    if (message.role === 'tool' && last !== undefined) last.push(message)
-    else pieces.push([message])
-  }
-  return pieces
-}
-
-/** The tool that activates a skill; its results are kept whole wherever others are cut. */
-export const skillToolName = 'skill'
-
-/** Texts that may hold content of skills. What other tools return may look the same and is not. */
-function skillTexts(message: ModelMessage) {
+/** Texts that can contain skills. The results of other tools may only look like it. */
+function skillTexts(message: ModelMessage): string[] {
   if (message.role === 'user') return messageTexts(message)
   if (message.role !== 'tool') return []
   return message.content.flatMap((part) =>
@@ -204,55 +143,97 @@ function skillTexts(message: ModelMessage) {
   )
 }
 
-function skillNames(text: string) {
+function skillNames(text: string): string[] {
   return Array.from(text.matchAll(/<skill_content name="([^"]*)">/g), ([, name = '']) => name)
 }
 
-/** Every text in a message: of prompts, answers, and results of tools. Not the inputs of calls. */
-export function messageTexts({ content }: ModelMessage): string[] {
-  if (typeof content === 'string') return [content]
-  return content.flatMap((part) => {
-    if (part.type === 'text' || part.type === 'reasoning') return [part.text]
-    return part.type === 'tool-result' ? [resultText(part)] : []
+/** The tool results of this many exchanges at the end are not shortened. */
+const recentExchanges = 4
+
+/** A shorter result costs hardly more than the note that would replace it. */
+const shortResult = 400
+
+const omittedResult = '[This result was left out to save room. Call the tool again if you need it.]'
+
+/** Replaces long results of old exchanges by a note; of a skill, all contents but the latest. */
+function shortenOldResults(exchanges: readonly Exchange[]): readonly Exchange[] {
+  const latest = latestContents(exchanges)
+  return exchanges.map((exchange, index) =>
+    exchange.map((message): ModelMessage => {
+      if (message.role !== 'tool') return message
+      const content = message.content.map((part) => {
+        if (part.type !== 'tool-result') return part
+        const text = resultText(part)
+        const isObsolete =
+          part.toolName === skillToolName
+            ? skillNames(text).some((name) => latest.get(name) !== index)
+            : index < exchanges.length - recentExchanges
+        if (!isObsolete || text.length < shortResult) return part
+        return { ...part, output: { type: 'text' as const, value: omittedResult } }
+      })
+      return { ...message, content }
+    }),
+  )
+}
+
+function omitOldest(
+  exchanges: readonly Exchange[],
+  required: ReadonlySet<number>,
+  target: number,
+): readonly ModelMessage[] {
+  let tokens = estimateMessages(exchanges.flat())
+  const omitted: Exchange[] = []
+  for (const [index, exchange] of exchanges.entries()) {
+    if (tokens <= target) break
+    if (required.has(index)) continue
+    omitted.push(exchange)
+    tokens -= estimateMessages(exchange)
+  }
+  const subject =
+    omitted.length === 1 ? 'One earlier exchange was' : `${omitted.length} earlier exchanges were`
+  return replaceExchanges(exchanges, omitted, `[${subject} left out here to save room.]`)
+}
+
+/** Removes exchanges; a note from the user takes the place of the first one. */
+function replaceExchanges(
+  exchanges: readonly Exchange[],
+  removed: readonly Exchange[],
+  note: string,
+): readonly ModelMessage[] {
+  return exchanges.flatMap((exchange): Exchange => {
+    if (!removed.includes(exchange)) return exchange
+    return exchange === removed[0] ? [{ role: 'user', content: note }] : []
   })
 }
 
-export function hasText(messages: readonly ModelMessage[], text: string): boolean {
-  return messages.some((message) => messageTexts(message).some((part) => part.includes(text)))
+/** All exchanges but the required ones and the last ones that fit into half of the target. */
+function exchangesToSummarize(exchanges: readonly Exchange[], target: number): Exchange[] {
+  const kept = requiredExchanges(exchanges)
+  let room = target / 2
+  for (let index = exchanges.length - 1; index >= 0 && room > 0; index--) {
+    room -= estimateMessages(exchanges[index] ?? [])
+    if (room > 0) kept.add(index)
+  }
+  return exchanges.filter((_, index) => !kept.has(index))
 }
 
-function resultText({ output }: ToolResultPart): string {
-  switch (output.type) {
-    case 'text':
-    case 'error-text':
-      return output.value
-    case 'json':
-    case 'error-json':
-      return JSON.stringify(output.value)
-    case 'execution-denied':
-      return output.reason ?? ''
-    case 'content':
-      return output.value.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
-  }
+const charactersPerToken = 4
+
+/** If the exchanges are longer than the model can read, the prompt contains their end. */
+function summaryPrompt(exchanges: readonly Exchange[], target: number): string {
+  const transcript = exchanges.flat().flatMap(transcriptLines).join('\n')
+  return `Sum up this part of a conversation in at most 400 words, for the assistant that continues it. Keep the task, decisions, names, paths, figures, and what is left to do. Answer with the summary alone.\n\n${transcript.slice(-target * charactersPerToken)}`
 }
 
-/** An image or a file, whose bytes say nothing of its tokens. */
-const tokensOfFile = 1500
+/** Maximum number of characters in a summary and in one text of a transcript. */
+const longestText = 4000
 
-/** What the roles and names around a message cost. */
-const tokensOfMessage = 4
-
-export function estimateMessages(messages: readonly ModelMessage[]): number {
-  let sum = messages.length * tokensOfMessage
-  for (const message of messages) {
-    for (const text of messageTexts(message)) sum += estimateTokens(text)
-    for (const part of typeof message.content === 'string' ? [] : message.content) {
-      if (part.type === 'tool-call') sum += estimateTokens(JSON.stringify(part.input ?? null))
-      else if (part.type === 'file' || part.type === 'image') sum += tokensOfFile
-      else if (part.type === 'tool-result' && part.output.type === 'content') {
-        sum += part.output.value.filter(({ type }) => type !== 'text').length * tokensOfFile
-      }
-    }
-  }
-  return sum
+function transcriptLines(message: ModelMessage): string[] {
+  const parts = typeof message.content === 'string' ? [] : message.content
+  const calls = parts.flatMap((part) =>
+    part.type === 'tool-call' ? `calls ${part.toolName} ${JSON.stringify(part.input ?? {})}` : [],
+  )
+  return [...messageTexts(message), ...calls].map(
+    (text) => `${message.role}: ${text.slice(0, longestText)}`,
+  )
 }

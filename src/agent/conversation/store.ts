@@ -1,3 +1,5 @@
+import { type OptionOwner, rule } from '#core/api-options'
+import { checkAgentOptions } from '#agent/check-options'
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
@@ -5,21 +7,19 @@ import type { ModelMessage } from 'ai'
 import { z } from 'zod'
 import { loadConfiguration } from '#core/configuration'
 import { exitCode, messageOf, reasonOf, StateFileError, systemCode } from '#core/errors'
-import { acquireFileLock } from '#core/file-lock'
+import { acquireFileLock, elsewhereHint } from '#core/file-lock'
 import { objectOf, parseJson } from '#core/json'
 import { decrypted, encrypted, openSealer, type Sealer } from '#core/project-state'
 import { findWorkspace, readRegularFile, sharedStore } from '#core/read-files'
-import { redactText, redactValue, secretVariables } from '#core/redact'
+import { redactValue, secretVariables } from '#core/redact'
 import { projectStateDirectory, type Runtime, systemRuntime } from '#core/runtime'
 import type { Settings } from '#core/settings'
-import { cutToColumns } from '#core/text'
 import { writeFileAtomicSync } from '#core/write-files'
 import { aiSdk } from '#agent/ai-sdk'
 import { ConversationError } from '#agent/errors'
-import { failureText } from '#agent/loop/results'
 import { jsonValue } from '#agent/tool'
 import type { RunStatus, TokenUsage } from '#agent/types'
-import { addUsage, noUsage, subtractUsage } from '#agent/usage'
+import { noUsage } from '#agent/usage'
 
 /** A conversation without its messages. */
 export interface ConversationInfo {
@@ -29,7 +29,7 @@ export interface ConversationInfo {
   /** Milliseconds since the epoch. */
   createdAt: number
   updatedAt: number
-  /** As it was given: `provider:name`, or the ID of a model object. */
+  /** The option `model` of the agent: `provider:name`, or the ID of a model object. */
   model: string
   /** How the last run ended; `running` also after a crash. */
   status: RunStatus | 'running' | 'unreadable'
@@ -44,98 +44,126 @@ export interface Conversation extends ConversationInfo {
   /** Skills that were active, `name arguments`. */
   skills: string[]
   /** Finished delegations that can be resumed. */
-  delegations: {
-    id: string
-    subagent: string
-    messages: ModelMessage[]
-    /** What its limit of tokens counts from when it is resumed. */
-    used?: TokenUsage | undefined
-  }[]
+  delegations: StoredDelegation[]
 }
 
-type State = Omit<Conversation, keyof ConversationInfo>
+export interface StoredDelegation {
+  id: string
+  subagent: string
+  messages: ModelMessage[]
+  /** Tokens used so far. They count towards the token limit of a resumed delegation. */
+  used?: TokenUsage | undefined
+}
 
-/** Where conversations are kept. Implement it to keep them elsewhere, in a database say. */
+/** Stores conversations. Implement it to store them elsewhere, such as in a database. */
 export interface ConversationStore {
-  /** The one that was used last comes first. */
+  /** Returns all conversations, the last used one first. */
   list(): Promise<readonly ConversationInfo[]>
-  /** Finds one by its ID, a unique beginning of it, or `latest`. */
+  /** Loads the conversation with this ID, with an ID that begins like this, or the `latest` one. */
   load(reference: string): Promise<Conversation>
-  /** Keeps a whole conversation, in place of what is there. */
+  /** Stores a whole conversation and replaces its previous state. */
   save(conversation: Conversation): Promise<void>
-  /** Keeps others from working on it, until the function that is returned is called. */
+  /** Locks a conversation against other agents and processes. Returns the function that unlocks it. */
   lock(id: string): Promise<() => void>
 }
 
 export interface ConversationFilesOptions {
-  /** Default: where the command line keeps those of the project. */
+  /** Default: the directory in which the command line stores conversations of the project. */
   directory?: string | undefined
   runtime?: Runtime | undefined
   settings?: Settings | undefined
 }
 
+const filesOptions: OptionOwner<ConversationFilesOptions> = {
+  of: 'conversationFiles',
+  rules: { directory: rule.text, runtime: rule.object, settings: rule.object },
+}
+
 /**
- * Keeps each conversation in a file of mode 0600 that is replaced as a whole. The newest 100 stay.
- * What looks like a secret is masked there, and whole only under the key of the user.
+ * Stores each conversation in a file of mode 0600, which is replaced atomically. The newest 100
+ * conversations are kept. The file masks secrets; the unmasked text in it is encrypted with the
+ * user's key.
  *
  * @example
  * const agent = new Agent({ model, store: conversationFiles(), conversation: 'latest' })
  */
 export function conversationFiles(options: ConversationFilesOptions = {}): ConversationStore {
-  const { runtime = systemRuntime() } = options
-  const settings = options.settings ?? loadConfiguration(runtime).settings
+  const { runtime = systemRuntime(), ...given } = checkAgentOptions(options, filesOptions)
+  const settings = given.settings ?? loadConfiguration(runtime).settings
   const project = findWorkspace(runtime.cwd, runtime)
-  const directory =
-    options.directory ??
-    join(projectStateDirectory(project, { runtime, settings }), 'conversations')
-  const code = openSealer({ runtime, settings })
-  const pathOf = (id: string) => join(directory, `${id}${ending}`)
-  const infos = async (): Promise<readonly ConversationInfo[]> => {
-    const all = await Promise.all(idsIn(directory).map((id) => readInfo(pathOf(id), id, code)))
-    return all.toSorted((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? 1 : -1))
+  const files: ConversationFiles = {
+    directory:
+      given.directory ??
+      join(projectStateDirectory(project, { runtime, settings }), 'conversations'),
+    runtime,
+    sealer: openSealer({ runtime, settings }),
   }
+  // Functions of the object itself: a program may spread it and replace one of them.
   return {
-    list: infos,
-    async load(reference) {
-      const id = reference === 'latest' ? (await infos())[0]?.id : idOf(reference, idsIn(directory))
-      if (id !== undefined) return await read(pathOf(id), id, code)
-      const hint = 'List conversations with: skillrail agent list'
-      const message = `There is no conversation ${reference} of this project.`
-      throw new ConversationError(
-        { code: 'conversation-unknown', message, hint },
-        exitCode.notFound,
-      )
-    },
-    async save(conversation) {
-      const path = pathOf(conversation.id)
-      try {
-        refuseLink(path)
-        const whole = objectOf(jsonValue(conversation))
-        const masked = redactValue(whole, secretVariables(runtime.env))
-        const hidden = isDeepStrictEqual(masked, whole) ? undefined : encrypted(whole, code)
-        const text = JSON.stringify({ version, ...masked, hidden })
-        writeFileAtomicSync(path, `${text}\n`, { mode: 0o600 })
-      } catch (error) {
-        if (error instanceof StateFileError) throw error
-        throw new StateFileError({
-          code: 'conversation-unwritten',
-          message: `The conversation ${conversation.id} could not be stored: ${reasonOf(error)}.`,
-          hint: 'What was stored before is whole. Free some space; the next step tries again.',
-          cause: error,
-        })
-      }
-      const old = idsIn(directory).toSorted().slice(0, -keptConversations)
-      for (const id of old) rmSync(pathOf(id), { force: true })
-    },
-    async lock(id) {
-      const attempt = acquireFileLock(pathOf(id))
-      if (attempt.ok) return () => attempt.release()
-      const { pid, host } = attempt.holder
-      const message = `The conversation ${id} is in use by process ${pid} on ${host}.`
-      const hint = 'Wait for that process to end, or end it.'
-      throw new ConversationError({ code: 'conversation-busy', message, hint })
-    },
+    list: () => listConversations(files),
+    load: (reference) => loadConversation(reference, files),
+    save: (conversation) => saveConversation(conversation, files),
+    lock: (id) => lockConversation(id, files),
   }
+}
+
+/** The directory with the files of conversations, and what reading and writing them takes. */
+interface ConversationFiles {
+  directory: string
+  runtime: Runtime
+  sealer: Sealer
+}
+
+async function listConversations(files: ConversationFiles): Promise<readonly ConversationInfo[]> {
+  const infos = await Promise.all(idsIn(files).map((id) => readInfo(id, files)))
+  return infos.toSorted((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? 1 : -1))
+}
+
+async function loadConversation(
+  reference: string,
+  files: ConversationFiles,
+): Promise<Conversation> {
+  const id =
+    reference === 'latest'
+      ? (await listConversations(files))[0]?.id
+      : matchingId(reference, idsIn(files))
+  if (id !== undefined) return await readConversation(id, files)
+  const message = `There is no conversation ${reference} of this project.`
+  const hint = 'List conversations with: skillrail agent list'
+  throw new ConversationError({ code: 'conversation-unknown', message, hint }, exitCode.notFound)
+}
+
+async function saveConversation(
+  conversation: Conversation,
+  files: ConversationFiles,
+): Promise<void> {
+  const path = pathOf(conversation.id, files)
+  try {
+    refuseLink(path)
+    const text = maskedText(conversation, files)
+    writeFileAtomicSync(path, `${text}\n`, { mode: 0o600 })
+  } catch (error) {
+    if (error instanceof StateFileError) throw error
+    throw new StateFileError({
+      code: 'conversation-unwritten',
+      message: `The conversation ${conversation.id} could not be stored: ${reasonOf(error)}.`,
+      hint: 'What was stored before is whole. Free some space; the next step tries again.',
+      cause: error,
+    })
+  }
+  // IDs that were made later sort after earlier ones.
+  const outdated = idsIn(files).toSorted().slice(0, -keptConversations)
+  for (const id of outdated) rmSync(pathOf(id, files), { force: true })
+}
+
+async function lockConversation(id: string, files: ConversationFiles): Promise<() => void> {
+  const path = pathOf(id, files)
+  const attempt = acquireFileLock(path)
+  if (attempt.ok) return () => attempt.release()
+  const { holder } = attempt
+  const message = `The conversation ${id} is in use by process ${holder.pid} on ${holder.host}.`
+  const hint = elsewhereHint(path, holder) ?? 'Wait for that process to end, or end it.'
+  throw new ConversationError({ code: 'conversation-busy', message, hint })
 }
 
 const ending = '.json'
@@ -143,7 +171,11 @@ const version = 1
 const keptConversations = 100
 const maxBytes = 256 * 1024 * 1024
 
-function idsIn(directory: string): string[] {
+function pathOf(id: string, { directory }: ConversationFiles): string {
+  return join(directory, `${id}${ending}`)
+}
+
+function idsIn({ directory }: ConversationFiles): string[] {
   try {
     return readdirSync(directory).flatMap((name) => {
       const id = name.slice(0, -ending.length)
@@ -156,18 +188,20 @@ function idsIn(directory: string): string[] {
   }
 }
 
-function idOf(reference: string, ids: readonly string[]) {
+/** Returns the ID that a user means with its beginning; undefined if no ID begins like this. */
+function matchingId(reference: string, ids: readonly string[]): string | undefined {
   if (ids.includes(reference)) return reference
-  const found = ids.filter((id) => reference !== '' && id.startsWith(reference))
-  if (found.length <= 1) return found[0]
-  const message = `${reference} is the beginning of ${found.length} conversations: ${found.join(', ')}.`
+  const matches = ids.filter((id) => reference !== '' && id.startsWith(reference))
+  if (matches.length <= 1) return matches[0]
+  const message = `${reference} is the beginning of ${matches.length} conversations: ${matches.join(', ')}.`
   throw new ConversationError({ code: 'conversation-ambiguous', message }, exitCode.usage)
 }
 
-/** One that cannot be read says why in place of its title, and hides no other. */
-async function readInfo(path: string, id: string, code: Sealer): Promise<ConversationInfo> {
+/** The title of an unreadable conversation is the reason; the other conversations are still listed. */
+async function readInfo(id: string, files: ConversationFiles): Promise<ConversationInfo> {
   try {
-    const { title, createdAt, updatedAt, model, status, usage } = await read(path, id, code)
+    const conversation = await readConversation(id, files)
+    const { title, createdAt, updatedAt, model, status, usage } = conversation
     return { id, title, createdAt, updatedAt, model, status, usage }
   } catch (error) {
     const facts = { id, title: messageOf(error), model: '', usage: noUsage }
@@ -175,28 +209,42 @@ async function readInfo(path: string, id: string, code: Sealer): Promise<Convers
   }
 }
 
-async function read(path: string, id: string, code: Sealer): Promise<Conversation> {
+async function readConversation(id: string, files: ConversationFiles): Promise<Conversation> {
+  const path = pathOf(id, files)
   const file = readRegularFile(path, { maxBytes, own: true })
   if (!file.ok && file.code === 'file-shared') throw sharedStore(file.message)
-  const found = file.ok ? parseJson(file.text) : undefined
-  const isLater = Number(objectOf(found)['version']) > version
-  const { data } = (await conversationSchema()).safeParse(revealed(found, code))
+  const content = file.ok ? parseJson(file.text) : undefined
+  const { data } = (await conversationSchema()).safeParse(unmasked(content, files))
   if (data && data.id === id) return data
-  const why = file.ok ? 'it is not what was written there' : file.message
-  const problem = isLater ? 'was written by a newer version of Skillrail' : `cannot be read: ${why}`
+  if (Number(objectOf(content)['version']) > version) {
+    throw new StateFileError({
+      code: 'conversation-newer',
+      message: `The conversation ${path} was written by a newer version of Skillrail.`,
+      hint: 'Update Skillrail.',
+    })
+  }
+  const reason = file.ok ? 'it is not what was written there' : file.message
   throw new StateFileError({
-    code: isLater ? 'conversation-newer' : 'conversation-damaged',
-    message: `The conversation ${path} ${problem}.`,
-    hint: isLater ? 'Update Skillrail.' : 'Restore the file, or delete it.',
+    code: 'conversation-damaged',
+    message: `The conversation ${path} cannot be read: ${reason}.`,
+    hint: 'Restore the file, or delete it.',
   })
 }
 
-/** The conversation as it was before `save` masked it. */
-function revealed(found: unknown, code: Sealer): unknown {
-  const { hidden, ...whole } = objectOf(found)
-  if (typeof hidden !== 'string') return whole
+/** Secrets are masked; if there are any, `hidden` is the encrypted conversation with them. */
+function maskedText(conversation: Conversation, { runtime, sealer }: ConversationFiles): string {
+  const whole = objectOf(jsonValue(conversation))
+  const masked = redactValue(whole, secretVariables(runtime.env))
+  const hidden = isDeepStrictEqual(masked, whole) ? undefined : encrypted(whole, sealer)
+  return JSON.stringify({ version, ...masked, hidden })
+}
+
+/** Returns the conversation with its secrets; undefined if the user's key does not decrypt it. */
+function unmasked(content: unknown, { sealer }: ConversationFiles): unknown {
+  const { hidden, ...masked } = objectOf(content)
+  if (typeof hidden !== 'string') return masked
   try {
-    return { version, ...objectOf(decrypted(hidden, code)) }
+    return { version, ...objectOf(decrypted(hidden, sealer)) }
   } catch {
     return undefined
   }
@@ -213,11 +261,9 @@ async function conversationSchema() {
     reasoningTokens: count,
     requests: count,
   })
-  const id = z.string()
-  const delegation = z.object({ id, subagent: z.string(), messages, used: usage.optional() })
   return z.object({
     version: z.literal(version),
-    id,
+    id: z.string(),
     title: z.string(),
     createdAt: count,
     updatedAt: count,
@@ -227,96 +273,16 @@ async function conversationSchema() {
     messages,
     waiting: z.array(z.string()),
     skills: z.array(z.string()),
-    delegations: z.array(delegation),
+    delegations: z.array(
+      z.object({ id: z.string(), subagent: z.string(), messages, used: usage.optional() }),
+    ),
   })
 }
 
-/** A link could lead to anything that the user can write. */
+/** Writing to a link would replace a file elsewhere, with the rights of the user. */
 function refuseLink(path: string) {
   const file = readRegularFile(path, { maxBytes, own: true, binary: true })
   if (file.ok || file.code === 'file-missing') return
   const hint = 'Remove it, or keep conversations in another directory.'
   throw new StateFileError({ code: 'conversation-unwritable', message: `${file.message}.`, hint })
-}
-
-interface KeeperOptions {
-  store: ConversationStore
-  /** The conversation to continue; default: a new one. */
-  reference: string | undefined
-  runtime: Pick<Runtime, 'now' | 'id' | 'env'>
-  model: string
-  state: () => State
-  restore: (state: State) => void
-  used: () => TokenUsage
-  notice: (message: string) => void
-}
-
-/** Keeps the conversation of one agent in a store, step by step. */
-export class ConversationKeeper {
-  readonly #options: KeeperOptions
-  #info: ConversationInfo | undefined
-  /** The `updatedAt` of what this agent stored or loaded last; any other one is of somebody else. */
-  #stored: number | undefined
-  /** Used by earlier processes. */
-  #before = noUsage
-  #hasFailed = false
-
-  constructor(options: KeeperOptions) {
-    this.#options = options
-  }
-
-  get id() {
-    return this.#info?.id
-  }
-
-  /** Takes the conversation for one run, with what others have added to it since the last one. */
-  async begin(prompt: string | undefined): Promise<() => void> {
-    const { store, reference } = this.#options
-    this.#hasFailed = false
-    const isNew = !this.#info && reference === undefined
-    if (isNew) this.#info = this.#create(prompt)
-    const id = this.#info?.id ?? (await store.load(reference ?? '')).id
-    const release = await store.lock(id)
-    try {
-      const known = isNew ? undefined : (await store.list()).find((one) => one.id === id)
-      if (known && known.updatedAt !== this.#stored) await this.#load(id)
-      return release
-    } catch (error) {
-      release()
-      throw error
-    }
-  }
-
-  /** What cannot be stored is a notice, once a run: the run continues. */
-  async save(status: RunStatus | 'running'): Promise<void> {
-    const { store, state, runtime, used, notice } = this.#options
-    if (!this.#info) return
-    const updatedAt = Math.max(runtime.now(), this.#info.updatedAt + 1)
-    this.#info = { ...this.#info, updatedAt, status, usage: addUsage(this.#before, used()) }
-    try {
-      await store.save({ ...this.#info, ...state() })
-      this.#stored = updatedAt
-    } catch (error) {
-      if (!this.#hasFailed) notice(failureText(error))
-      this.#hasFailed = true
-    }
-  }
-
-  #create(prompt: string | undefined): ConversationInfo {
-    const { runtime, model } = this.#options
-    const shown = redactText(prompt ?? '', secretVariables(runtime.env))
-    const title = cutToColumns(shown.replaceAll(/\s+/g, ' ').trim(), 80)
-    const createdAt = runtime.now()
-    const times = { createdAt, updatedAt: createdAt }
-    return { id: runtime.id(), title, ...times, model, status: 'running', usage: noUsage }
-  }
-
-  async #load(id: string): Promise<void> {
-    const { store, restore, used } = this.#options
-    const { messages, waiting, skills, delegations, ...info } = await store.load(id)
-    restore({ messages, waiting, skills, delegations })
-    this.#info = info
-    this.#stored = info.updatedAt
-    this.#before = subtractUsage(info.usage, used())
-  }
 }

@@ -3,7 +3,7 @@ import { messageOf, SkillrailError } from '#core/errors'
 import { isObject, type JsonObject, type JsonValue } from '#core/json'
 import type { RequestedCall } from './sdk.ts'
 
-/** What came of a call: for events, and as the model reads it. */
+/** The result of a call: `output` for events, `text` and `pictures` for the model. */
 export interface Answer {
   output: JsonValue
   text: string
@@ -11,7 +11,7 @@ export interface Answer {
   pictures?: readonly Picture[] | undefined
 }
 
-/** As MCP writes one; `data` is base64. */
+/** A picture in the form of MCP; `data` is base64. */
 interface Picture {
   type: 'image'
   mimeType: string
@@ -23,7 +23,7 @@ function isPicture(value: JsonValue): value is JsonObject & Picture {
   return typeof value['data'] === 'string' && typeof value['mimeType'] === 'string'
 }
 
-/** `name` is the one that goes into the history. */
+/** `name` is the name in the conversation. */
 export type AnsweredCall = Answer & Pick<RequestedCall, 'id' | 'name' | 'input'>
 
 export function resultPart({ id, name, ...answer }: AnsweredCall): ToolResultPart {
@@ -38,29 +38,29 @@ export function modelOutput({ text, isError, pictures = [] }: Answer): ToolResul
   return { type: 'content', value: [{ type: 'text', text }, ...files] }
 }
 
-/** Cut instructions of a skill would be worse than none: they stay whole. */
-export function answerOf(output: JsonValue, isWhole = false): Answer {
-  const all = Array.isArray(output) ? output : [output]
-  const pictures = all.filter(isPicture)
+/** @param keepsLength for the instructions of a skill, which must not be cut. */
+export function answerOf(output: JsonValue, keepsLength = false): Answer {
+  const values = Array.isArray(output) ? output : [output]
+  const pictures = values.filter(isPicture)
   if (pictures.length > 0) {
-    // Whoever looks at events and texts wants to know of a picture, not to read it.
-    const shown = all.map((one) =>
-      isPicture(one) ? { type: 'image', mimeType: one.mimeType } : one,
+    // Events and texts mention a picture without its data.
+    const withoutData = values.map((value) =>
+      isPicture(value) ? { type: 'image', mimeType: value.mimeType } : value,
     )
-    return { ...answerOf(shown, isWhole), pictures }
+    return { ...answerOf(withoutData, keepsLength), pictures }
   }
   const text = typeof output === 'string' ? output : JSON.stringify(output)
-  if (isWhole || text.length <= longestResult) return { output, text, isError: false }
-  const cut = cutText(text)
+  if (keepsLength || text.length <= longestResult) return { output, text, isError: false }
+  const cut = cutMiddle(text)
   return { output: cut, text: cut, isError: false }
 }
 
 export function failure(sentence: string): Answer {
-  const text = cutText(sentence.startsWith('Error: ') ? sentence : `Error: ${sentence}`)
+  const text = cutMiddle(sentence.startsWith('Error: ') ? sentence : `Error: ${sentence}`)
   return { output: text, text, isError: true }
 }
 
-/** What a model is told of an error: its message, and the hint of one of ours. */
+/** Returns the text of an error for the model: the message, and the hint of a Skillrail error. */
 export function failureText(error: unknown): string {
   const message = messageOf(error) || 'the tool failed and did not say why.'
   return error instanceof SkillrailError ? `${message} ${error.hint ?? ''}`.trim() : message
@@ -68,12 +68,12 @@ export function failureText(error: unknown): string {
 
 const longestResult = 50_000
 
-/** Keeps the beginning and the end, and says in between how much is missing. */
-export function cutText(text: string): string {
+/** Keeps the beginning and the end of a long text, with a notice of what is missing in between. */
+export function cutMiddle(text: string): string {
   if (text.length <= longestResult) return text
   const tail = Math.floor(longestResult / 5)
   const notice = `[${text.length - longestResult} of ${text.length} characters were left out here: the result is too long. Ask for less.]`
-  // A cut through a character of two code units leaves half of it.
+  // A cut can leave half of a character that has two code units.
   const start = text.slice(0, longestResult - tail).replace(/[\uD800-\uDBFF]$/, '')
   const end = text.slice(-tail).replace(/^[\uDC00-\uDFFF]/, '')
   return `${start}\n${notice}\n${end}`

@@ -1,15 +1,18 @@
 import type { AssistantModelMessage, ModelMessage } from 'ai'
-import { isObject, type JsonObject, type JsonValue, parseJson, present } from '#core/json'
+import { isObject, type JsonObject, type JsonValue, parseJson, present, sha256 } from '#core/json'
 import { untilAborted } from '#core/runtime'
 import { createSchemaChecker } from '#tools/call/schema-checker'
-import { type Compactor, skillToolName } from '#agent/conversation/compact'
+import type { AskModel } from '#agent/conversation/compact'
+import { skillToolName } from '#agent/conversation/messages'
 import { Queue } from '#agent/queue'
 import { aiSdk } from '#agent/ai-sdk'
-import type { SessionOptions, SessionPart } from '#agent/session'
+import { FailedResult, outputOf } from '#agent/failed-result'
+import type { SessionOptions, SessionPart } from '#agent/session-contract'
 import { toWireNames, wireName, type WireNames } from '#agent/tool'
 import type {
   AgentEvent,
   AgentTool,
+  FinishedCall,
   LoopOutcome,
   ModelObject,
   Permit,
@@ -42,21 +45,23 @@ export interface LoopRequest
   offered: () => readonly AgentTool[]
   permit: Permit
   maxTurns: number
-  /** Why no model may be asked any more: the tokens are used up. */
+  /** Returns why no model may be called any more, such as the token limit. */
   exhausted?: (() => string | undefined) | undefined
-  /** Calls of the last answer in `messages` that are made now. */
+  /** Calls of the last answer in `messages` that have no result yet and are made first. */
   open?: readonly RequestedCall[] | undefined
-  /** Told when messages were added: after every answer of the model, and after its calls. */
+  /** Called after every answer of the model and after its calls, with all added messages. */
   onMessages?: ((added: readonly ModelMessage[]) => Promise<void>) | undefined
-  /** Messages sent to a running agent, taken before every step. */
+  /** Returns the messages that were sent to the running agent since the last step. */
   steering?: (() => readonly string[]) | undefined
-  /** Returns what is sent instead of these messages: a compacted conversation. */
-  prepareMessages?: Compactor['fit'] | undefined
+  /** Returns the messages that are sent to the model: all of them, or a compacted conversation. */
+  prepareMessages?:
+    | ((messages: readonly ModelMessage[], ask: AskModel) => Promise<readonly ModelMessage[]>)
+    | undefined
   onUsage: (entry: UsageEntry) => void
   onEvent: (event: AgentEvent) => void
 }
 
-/** Lets a model work with tools until it answers. Never throws: a failure is an outcome. */
+/** Lets a model call tools until it answers. Never throws: a failure is an outcome. */
 export async function runLoop(request: LoopRequest): Promise<LoopOutcome> {
   const run = new Run(request)
   try {
@@ -68,41 +73,57 @@ export async function runLoop(request: LoopRequest): Promise<LoopOutcome> {
   }
 }
 
-/** Why a run is capped at its turns, as the PRD words it. */
+/** The error of a run that reached its maximum of turns. */
 export const maxTurnsExceeded = 'Max turns exceeded'
 
 export function summaryRequest(reason: string): string {
   return `${reason}. No tool can be called any more. Sum up now what you did and found, and what is left to do.`
 }
 
-/** How often in a row one call may give the same result until the model is told. */
+/** After so many equal steps in a row the model reads a notice. Equal: the same calls and results. */
 const repetitionsUntilNotice = 3
-/** How often it may until the run is ended with a summary. */
+/** After so many equal steps in a row the run ends with a summary. */
 const repetitionsUntilEnd = 8
+/** After so many equal cycles of several steps in a row the run ends with a summary. */
+const cyclesUntilEnd = 5
 
-/** Counts how often in a row a model made the same calls with the same results. */
+/** Counts how often in a row a model repeats the same steps, in cycles of any length. */
 export class Repetition {
-  #last = ''
-  #count = 0
+  readonly #steps: { digest: string; names: readonly string[] }[] = []
+  /** By the length of a cycle: how many of the last steps equal the step one cycle before. */
+  readonly #matches: number[] = []
 
-  /** Takes what a step called and what came of it; returns what the model is told, and why the run ends. */
+  /** Adds the calls of a step with their results. Returns a notice for the model, and why the run ends. */
   add(calls: readonly { name: string }[]): { notice?: string; end?: string } {
-    const made = JSON.stringify(calls)
-    this.#count = made === this.#last ? this.#count + 1 : 1
-    this.#last = made
-    if (calls.length === 0 || this.#count < repetitionsUntilNotice) return {}
-    const notice = `(This was the same call with the same result ${this.#count} times in a row. Do something else, or answer.)`
-    if (this.#count < repetitionsUntilEnd) return { notice }
-    const names = [...new Set(calls.map(({ name }) => name))].join(', ')
-    const end = `The model made the same call ${this.#count} times in a row with the same result: ${names}.`
+    if (calls.length === 0) return {}
+    const digest = sha256(JSON.stringify(calls))
+    const names = calls.map(({ name }) => name)
+    const count = this.#steps.push({ digest, names })
+    for (let length = 1; length < count; length++) {
+      const isSame = this.#steps.at(-1 - length)?.digest === digest
+      this.#matches[length] = isSame ? (this.#matches[length] ?? 0) + 1 : 0
+    }
+    const length = this.#matches.findIndex(
+      (matches, length) => length > 0 && matches >= (repetitionsUntilNotice - 1) * length,
+    )
+    if (length === -1) return {}
+    const times = Math.floor((this.#matches[length] ?? 0) / length) + 1
+    const isCycle = length > 1
+    const subject = isCycle ? `These ${length} steps were the same calls` : 'This was the same call'
+    const notice = `(${subject} with the same ${isCycle ? 'results' : 'result'} ${times} times in a row. Do something else, or answer.)`
+    if (times < (isCycle ? cyclesUntilEnd : repetitionsUntilEnd)) return { notice }
+    const tools = [...new Set(this.#steps.slice(-length).flatMap((step) => step.names))].join(', ')
+    const end = isCycle
+      ? `The model made the same ${length} steps ${times} times in a row with the same results: ${tools}.`
+      : `The model made the same call ${times} times in a row with the same result: ${tools}.`
     return { notice, end }
   }
 }
 
-/** How often a model that answered nothing, or nothing of the asked shape, is asked again. */
-const secondChances = 2
+/** How often a model is asked again after an empty answer, or one that does not match the schema. */
+const retriesOfAnswer = 2
 
-/** Calls of one step that work at once; the others wait in order. Delegations have a queue of their own. */
+/** Maximum number of calls of one step that run at once. Delegations have a queue of their own. */
 const callsAtOnce = 10
 
 class Run {
@@ -112,8 +133,8 @@ class Run {
   readonly #waiting: WaitingCall[] = []
   #turns = 0
   #text = ''
-  /** Answers in a row that were empty, or not of the asked shape. */
-  #useless = 0
+  /** Answers in a row that were empty or did not match the schema. */
+  #uselessAnswers = 0
   readonly #repetition = new Repetition()
 
   constructor(request: LoopRequest) {
@@ -134,8 +155,8 @@ class Run {
       const names = toWireNames(this.#request.offered())
       const reply = await this.#askModel(names)
       if (reply.calls.length > 0) {
-        const endless = await this.#carryOut(reply.calls, names)
-        if (endless !== undefined) return await this.#summarise(endless)
+        const endReason = await this.#carryOut(reply.calls, names)
+        if (endReason !== undefined) return await this.#summarise(endReason)
       } else if (!this.#takeSteering()) {
         const outcome = await this.#conclude(reply)
         if (outcome) return outcome
@@ -150,25 +171,25 @@ class Run {
 
   #takeSteering() {
     const texts = this.#request.steering?.() ?? []
-    for (const text of texts) this.#tell(text)
+    for (const text of texts) this.#addPrompt(text)
     return texts.length > 0
   }
 
-  #tell(content: string): undefined {
+  #addPrompt(content: string): undefined {
     this.#added.push({ role: 'user', content })
   }
 
-  /** Answers the calls of a step side by side. Returns why the run must end, if it must. */
+  /** Makes the calls of a step concurrently. Returns why the run must end, if it must. */
   async #carryOut(calls: readonly RequestedCall[], names: WireNames): Promise<string | undefined> {
     const queue = new Queue(callsAtOnce)
-    const all = await Promise.all(calls.map((call) => this.#answer(call, names, queue)))
-    let answers = all.filter((answer) => answer !== undefined)
+    const results = await Promise.all(calls.map((call) => this.#answer(call, names, queue)))
+    let answers = results.filter((answer) => answer !== undefined)
     if (answers.length === 0) return undefined
-    this.#useless = 0
-    const made = answers.map(({ name, input, text }) => {
+    this.#uselessAnswers = 0
+    const calledTools = answers.map(({ name, input, text }) => {
       return { name: names.get(name)?.name ?? name, input, text }
     })
-    const { notice, end } = this.#repetition.add(made)
+    const { notice, end } = this.#repetition.add(calledTools)
     if (notice !== undefined) {
       answers = answers.map((answer) => ({ ...answer, text: `${answer.text}\n\n${notice}` }))
     }
@@ -181,7 +202,7 @@ class Run {
     await this.#request.onMessages?.(this.#added)
   }
 
-  /** Never throws: a problem is a text `Error: …`. Undefined for a call that waits for approval. */
+  /** Never throws: a problem becomes a text `Error: …`. Undefined for a call that waits for approval. */
   async #answer(
     call: RequestedCall,
     names: WireNames,
@@ -189,16 +210,16 @@ class Run {
   ): Promise<AnsweredCall | undefined> {
     const { agent, delegation, onEvent } = this.#request
     const { id, name, input } = call
-    // Models know tools of servers as `mcp__server__tool` from other agents.
+    // Models also write `mcp__server__tool`, the form of other agents.
     const tool = names.get(wireName(name)) ?? names.get(wireName(name.replace(/^mcp__/, '')))
-    const given = isObject<JsonValue>(input) ? input : {}
-    const shown = { agent, delegation, id, tool: tool?.name ?? name }
+    const inputObject = isObject<JsonValue>(input) ? input : {}
+    const event = { agent, delegation, id, tool: tool?.name ?? name }
     const work = async (): Promise<Answer | undefined> => {
-      onEvent({ type: 'tool-call', ...shown, input: given })
+      onEvent({ type: 'tool-call', ...event, input: inputObject })
       const problem = await callProblem(call, tool, names)
       return !tool || problem !== undefined
         ? failure(problem ?? '')
-        : await untilAborted(this.#execute(tool, id, given), this.signal)
+        : await untilAborted(this.#execute(tool, id, inputObject), this.signal)
     }
     let answer: Answer | undefined
     try {
@@ -209,7 +230,7 @@ class Run {
     }
     if (!answer) return undefined
     const { output, isError } = answer
-    onEvent({ type: 'tool-result', ...shown, output, isError })
+    onEvent({ type: 'tool-result', ...event, output, isError })
     return { ...answer, id, name: wireName(name), input }
   }
 
@@ -222,7 +243,6 @@ class Run {
     const { agent, delegation, permit, afterTool, onEvent } = this.#request
     const context = { toolCallId, signal, onEvent }
     const permission = await permit(tool, input, context)
-    // Its answer would be that the run was cancelled before it was done.
     signal.throwIfAborted()
     if (!permission.allowed && permission.waits === true && delegation === undefined) {
       const waiting = { id: toolCallId, tool: tool.name, input, reason: permission.reason }
@@ -231,16 +251,21 @@ class Run {
       return undefined
     }
     if (!permission.allowed) return failure(`${tool.name} was refused: ${permission.reason}`)
-    const used = permission.input ?? input
+    const usedInput = permission.input ?? input
     let answer: Answer
+    let failureKind: FinishedCall['failure']
     try {
       const isSkill = tool.origin.kind === 'agent' && tool.name === skillToolName
-      answer = answerOf(await tool.execute(used, context), isSkill)
+      const result = await tool.execute(usedInput, context)
+      if (result instanceof FailedResult) failureKind = 'reported'
+      answer = answerOf(outputOf(result), isSkill)
     } catch (error) {
       if (signal.aborted) throw error
+      failureKind = 'thrown'
       answer = failure(failureText(error))
     }
-    const added = await afterTool?.(tool, used, answer.output, answer.isError)
+    const { output } = answer
+    const added = await afterTool?.({ tool, input: usedInput, output, failure: failureKind })
     return added === undefined ? answer : { ...answer, text: `${answer.text}\n\n${added}` }
   }
 
@@ -261,7 +286,7 @@ class Run {
       onEvent({ type: 'notice', agent, message })
     }
     const more = await beforeStop?.(text)
-    if (more !== undefined) return this.#tell(more)
+    if (more !== undefined) return this.#addPrompt(more)
     if (!outputSchema) return this.ended('completed')
     const structured = await readStructured(text, outputSchema)
     if (structured.ok) return { ...this.ended('completed'), output: structured.output }
@@ -273,35 +298,36 @@ class Run {
   }
 
   #again(error: string, request: string): LoopOutcome | undefined {
-    this.#useless += 1
-    if (this.#useless > secondChances) {
+    this.#uselessAnswers += 1
+    if (this.#uselessAnswers > retriesOfAnswer) {
       return { ...this.ended('failed', error), failure: 'answer' }
     }
-    return this.#tell(request)
+    return this.#addPrompt(request)
   }
 
-  /** The last turn: no tools, so that what was found is not lost. */
+  /** The last turn, without tools: the model sums up, so that its findings are not lost. */
   async #summarise(reason: string): Promise<LoopOutcome> {
-    this.#tell(summaryRequest(reason))
+    this.#addPrompt(summaryRequest(reason))
     await this.#askModel()
     return this.ended('capped', reason)
   }
 
+  /** Asks the model for a summary of old messages. */
   async #ask(content: string): Promise<string> {
     const { agent, delegation, callSettings, model, onUsage, onEvent } = this.#request
     const { askModel } = await import('./sdk.ts')
     const { signal } = this
-    const answer = askModel(content, model(), callSettings, signal, (answering, usage) => {
-      onUsage({ model: answering, agent, delegation, usage })
+    const answer = askModel(content, model(), callSettings, signal, (modelId, usage) => {
+      onUsage({ model: modelId, agent, delegation, usage })
       onEvent({ type: 'step', agent, delegation, usage })
     })
     return await untilAborted(answer, signal)
   }
 
-  /** One call of the model, reported and added to the conversation; without names for text. */
-  async #askModel(names?: WireNames): Promise<ModelReply> {
-    const tools: WireNames = names ?? new Map()
-    const outputSchema = names && this.#request.outputSchema
+  /** Calls the model, reports its answer and adds it to the conversation. Without tools it writes text. */
+  async #askModel(offered?: WireNames): Promise<ModelReply> {
+    const tools: WireNames = offered ?? new Map()
+    const outputSchema = offered && this.#request.outputSchema
     const { agent, delegation, instructions, stream, onEvent, callSettings } = this.#request
     const model = this.#request.model()
     await aiSdk()
@@ -312,12 +338,12 @@ class Run {
     this.signal.throwIfAborted()
     this.#turns += 1
     this.#text = ''
-    let booked: TokenUsage | undefined
-    const book = (answering: string, usage: TokenUsage) => {
-      booked = usage
-      this.#request.onUsage({ model: answering, agent, delegation, usage })
+    let recordedUsage: TokenUsage | undefined
+    const recordUsage = (modelId: string, usage: TokenUsage) => {
+      recordedUsage = usage
+      this.#request.onUsage({ model: modelId, agent, delegation, usage })
     }
-    const say = (text: string) => {
+    const addText = (text: string) => {
       this.#text += text
       if (text !== '') onEvent({ type: 'text', agent, delegation, text })
     }
@@ -328,50 +354,51 @@ class Run {
         instructions: [instructions, shape].filter((text) => text !== '').join('\n\n'),
         messages,
         tools,
-        // Some servers refuse a forced shape beside tools, others then never call one; the answer is
-        // checked by the loop in any case.
+        // With a schema beside tools, some servers refuse the request and others never call a tool.
+        // The loop checks the answer in any case.
         outputSchema: tools.size === 0 ? outputSchema : undefined,
         settings: callSettings,
         telemetry: this.#request.telemetry,
         signal: this.signal,
-        onText: stream === true ? say : undefined,
+        onText: stream === true ? addText : undefined,
         onReasoning: (text) => {
           if (text.trim() !== '') onEvent({ type: 'reasoning', agent, delegation, text })
         },
-        onUsage: book,
+        onUsage: recordUsage,
       })
-      // A provider may not look at the signal, or look too late; a cancelled run is over all the same.
+      // A provider may ignore the signal; the run ends anyway.
       const reply = await untilAborted(answer, this.signal)
-      if (stream !== true) say(reply.text)
-      const message = keptMessage(reply.message, names !== undefined)
+      if (stream !== true) addText(reply.text)
+      const message = storedMessage(reply.message, offered !== undefined)
       if (message) await this.#add(message)
       return reply
     } catch (error) {
       // A stream that was cut off has a cost, but its usage is unknown.
-      if (!booked && this.#text !== '') {
-        book(model.modelId, { ...noUsage, requests: 1 })
+      if (!recordedUsage && this.#text !== '') {
+        recordUsage(model.modelId, { ...noUsage, requests: 1 })
       }
       if (this.#text !== '') await this.#add({ role: 'assistant', content: this.#text })
       throw this.signal.aborted ? error : new Error(modelFailure(error), { cause: error })
     } finally {
-      if (booked) onEvent({ type: 'step', agent, delegation, usage: booked })
+      if (recordedUsage) onEvent({ type: 'step', agent, delegation, usage: recordedUsage })
     }
   }
 }
 
 /**
- * An answer as it is kept: with names of tools that a provider takes back in the history, since a model
- * may call one by any name, and without calls that are not carried out. Undefined: nothing is left.
+ * Returns an answer for the conversation. Names of tools become names that providers accept, since a
+ * model may call a tool by any name. Calls that are not carried out are removed; undefined if nothing
+ * remains.
  */
-function keptMessage(message: AssistantModelMessage | undefined, carriesOut: boolean) {
+function storedMessage(message: AssistantModelMessage | undefined, carriesOut: boolean) {
   if (!message || typeof message.content === 'string') return message
   const content = message.content
     .filter((part) => carriesOut || part.type !== 'tool-call' || part.providerExecuted)
     .map((part) =>
       part.type === 'tool-call' ? { ...part, toolName: wireName(part.toolName) } : part,
     )
-  const isKept = carriesOut || content.some(({ type }) => type === 'text')
-  return isKept ? { ...message, content } : undefined
+  const hasContent = carriesOut || content.some(({ type }) => type === 'text')
+  return hasContent ? { ...message, content } : undefined
 }
 
 async function callProblem(
@@ -380,9 +407,9 @@ async function callProblem(
   names: WireNames,
 ): Promise<string | undefined> {
   if (!tool) {
-    const known = [...names.keys()]
-    if (known.length === 0) return `there is no tool called ${name}, and no other one now.`
-    return `there is no tool called ${name}. The tools are: ${known.join(', ')}.`
+    const available = [...names.keys()]
+    if (available.length === 0) return `there is no tool called ${name}, and no other one now.`
+    return `there is no tool called ${name}. The tools are: ${available.join(', ')}.`
   }
   const problem = isObject<JsonValue>(input)
     ? await inputProblem(tool, input)
@@ -390,7 +417,7 @@ async function callProblem(
   return problem && `${tool.name} was not called: ${problem}. Call it again with right arguments.`
 }
 
-/** What goes to a server is checked by its own rules before the call. */
+/** Returns why an input does not match its schema. Inputs for MCP servers are checked at the call. */
 export async function inputProblem(tool: AgentTool, input: JsonObject) {
   return tool.origin.kind === 'mcp' ? undefined : await schemaProblem(tool.inputSchema, input)
 }
@@ -411,7 +438,7 @@ const checker = createSchemaChecker()
 
 async function schemaProblem(schema: JsonObject, value: JsonValue) {
   const verdict = await checker.check(schema, value)
-  // An unusable schema is its tool's fault: the tool has the last word then.
+  // With an unusable schema, the tool itself decides about its input.
   const problems = verdict.checked ? verdict.problems.slice(0, 10) : []
   const texts = problems.map(({ path, message }) => `${path.join('.')} ${message}`.trim())
   return texts.join('; ') || undefined

@@ -1,10 +1,14 @@
 import {
   APICallError,
+  type AssistantModelMessage,
   type FilePart,
+  type FinishReason,
   generateText,
+  InvalidResponseDataError,
   jsonSchema,
   type LanguageModelUsage,
   type ModelMessage,
+  NoOutputGeneratedError,
   type OutputInterface,
   RetryError,
   streamText,
@@ -13,7 +17,7 @@ import {
   type ToolSet,
   type TypedToolCall,
 } from 'ai'
-import { messageOf } from '#core/errors'
+import { messageOf, systemCode } from '#core/errors'
 import { type JsonObject, present } from '#core/json'
 import { redactText } from '#core/redact'
 import { cutToColumns } from '#core/text'
@@ -33,31 +37,38 @@ export interface ModelCall {
   signal: AbortSignal
   onText?: ((text: string) => void) | undefined
   onReasoning?: ((text: string) => void) | undefined
-  /** Called once when the provider has answered, before anything can fail afterwards. */
+  /** Called once when the provider has answered, before any later failure. */
   onUsage?: ((model: string, usage: TokenUsage) => void) | undefined
 }
 
 type OfferedTools = ReadonlyMap<string, Pick<AgentTool, 'description' | 'inputSchema'>>
 
-export type ModelReply = ReturnType<typeof replyOf>
+export interface ModelReply {
+  text: string
+  /** The message for the conversation; undefined for an empty answer. */
+  message: AssistantModelMessage | undefined
+  calls: readonly RequestedCall[]
+  /** `stop`, `tool-calls`, `length`, `content-filter`, … */
+  finishReason: string
+}
 
 export interface RequestedCall {
   id: string
   name: string
-  /** Anything: models write what they like. */
+  /** Any value, because models write what they like. */
   input: unknown
 }
 
 export async function callModel(call: ModelCall): Promise<ModelReply> {
   const { model } = call
-  const plain = { ...call, outputSchema: undefined }
-  if (!call.outputSchema || plainModels.has(model)) return await callOnce(plain)
+  const withoutSchema = { ...call, outputSchema: undefined }
+  if (!call.outputSchema || modelsWithoutSchema.has(model)) return await callOnce(withoutSchema)
   try {
     return await callOnce(call)
   } catch (error) {
     if (!refusesFormat(error)) throw error
-    plainModels.add(model)
-    return await callOnce(plain)
+    modelsWithoutSchema.add(model)
+    return await callOnce(withoutSchema)
   }
 }
 
@@ -68,13 +79,14 @@ export async function askModel(
   signal: AbortSignal,
   onUsage: ModelCall['onUsage'],
 ): Promise<string> {
-  const [messages, tools] = [[{ role: 'user' as const, content }], new Map()]
+  const messages = [{ role: 'user' as const, content }]
+  const tools = new Map()
   const call = { model, settings, signal, onUsage, instructions: '', messages, tools }
   return (await callModel(call)).text
 }
 
 /** Models whose servers refuse an output schema. The instructions contain it in any case. */
-const plainModels = new WeakSet<object>()
+const modelsWithoutSchema = new WeakSet<object>()
 
 async function callOnce(call: ModelCall): Promise<ModelReply> {
   const { model, instructions, messages, signal, outputSchema, onText, onUsage } = call
@@ -97,6 +109,7 @@ async function callOnce(call: ModelCall): Promise<ModelReply> {
     const { text, reasoning, toolCalls, finishReason, responseMessages } =
       await generateText(options)
     for (const part of reasoning) if (part.type === 'reasoning') call.onReasoning?.(part.text)
+    requireWhole(finishReason)
     return replyOf(text, toolCalls, finishReason, responseMessages)
   }
   const streamed = streamText({ ...options, onError: () => undefined })
@@ -112,12 +125,13 @@ async function callOnce(call: ModelCall): Promise<ModelReply> {
     else if (part.type === 'abort') throw signal.reason ?? new Error('The answer was cut off.')
   }
   const { text, toolCalls, finishReason, responseMessages } = streamed
+  requireWhole(await finishReason)
   return replyOf(await text, await toolCalls, await finishReason, await responseMessages)
 }
 
 /**
- * OpenAI's packages put the text of a failed call into JSON, and over chat completions pictures of
- * results: the text is sent as it is instead, and the pictures as a message of the user.
+ * Works around the OpenAI packages, which put the text of a failed call into JSON, and with chat
+ * completions the pictures of results too. Texts are sent unchanged, pictures as a message of the user.
  */
 export function resultsAsText(
   messages: readonly ModelMessage[],
@@ -138,13 +152,13 @@ export function resultsAsText(
       return asText(output.value.flatMap((one) => (one.type === 'text' ? one.text : [])).join('\n'))
     })
     if (files.length === 0 || messages[index + 1]?.role === 'tool') return [{ ...message, content }]
-    const shown: ModelMessage = { role: 'user', content: files }
+    const pictures: ModelMessage = { role: 'user', content: files }
     files = []
-    return [{ ...message, content }, shown]
+    return [{ ...message, content }, pictures]
   })
 }
 
-/** Schemas go to the provider as they are; arguments are checked by the loop. */
+/** Schemas are sent unchanged. The loop checks the arguments. */
 function toolSet(tools: OfferedTools): ToolSet {
   return Object.fromEntries(
     Array.from(tools, ([name, { description, inputSchema }]) => {
@@ -153,7 +167,7 @@ function toolSet(tools: OfferedTools): ToolSet {
   )
 }
 
-/** Asks the provider for JSON of this shape; the text is read and checked by the loop. */
+/** Asks the provider for JSON of this shape. The loop parses and checks the text. */
 function jsonOutput(schema: JsonObject): OutputInterface<string, string, never> {
   return {
     name: 'object',
@@ -169,15 +183,13 @@ function replyOf(
   calls: readonly TypedToolCall<ToolSet>[],
   finishReason: string,
   messages: readonly ModelMessage[],
-) {
+): ModelReply {
   return {
     text,
-    /** What goes into the conversation; undefined for an empty answer. */
     message: messages.find((message) => message.role === 'assistant'),
     calls: calls
       .filter(({ providerExecuted }) => providerExecuted !== true)
       .map(({ toolCallId: id, toolName: name, input }): RequestedCall => ({ id, name, input })),
-    /** `stop`, `tool-calls`, `length`, `content-filter`, … */
     finishReason,
   }
 }
@@ -195,15 +207,15 @@ export function tokenUsage(usage: LanguageModelUsage): TokenUsage {
 function refusesFormat(error: unknown) {
   const last = attemptsOf(error).at(-1)
   if (!APICallError.isInstance(last) || (last.statusCode ?? 0) < 400) return false
-  const said = `${last.message}\n${last.responseBody ?? ''}`
-  return /response.?format|json.?(?:schema|object)|structured|grammar/i.test(said)
+  const text = `${last.message}\n${last.responseBody ?? ''}`
+  return /response.?format|json.?(?:schema|object)|structured|grammar/i.test(text)
 }
 
 function attemptsOf(error: unknown): readonly unknown[] {
   return RetryError.isInstance(error) ? error.errors : [error]
 }
 
-/** A sentence for a model call that failed, without keys that the provider may have repeated. */
+/** Returns a sentence about a failed model call, without keys that the provider may have repeated. */
 export function modelFailure(error: unknown): string {
   const attempts = attemptsOf(error)
   const last = attempts.at(-1)
@@ -212,32 +224,69 @@ export function modelFailure(error: unknown): string {
     status === undefined ? '' : `HTTP ${status}`,
     attempts.length > 1 ? `${attempts.length} attempts` : '',
   ].filter((fact) => fact !== '')
-  const reason = unreached(last) ?? said(last)
-  const what = facts.length === 0 ? '' : ` (${facts.join(', ')})`
-  return redactText(`The model call failed${what}: ${reason}`)
+  if (isCutShort(last, status))
+    return 'The answer ended early: the connection was closed before its end.'
+  if (isUnfinished(last)) return 'The answer ended early: the server did not finish it.'
+  const reason = unreachedReason(last) ?? providerReason(last)
+  const details = facts.length === 0 ? '' : ` (${facts.join(', ')})`
+  return redactText(`The model call failed${details}: ${reason}`)
 }
+
+/** Whether the connection broke during an answer. The answer was right until then. */
+function isCutShort(error: unknown, status = 0): boolean {
+  const isCall = APICallError.isInstance(error)
+  if (isCall && (status < 200 || status > 299)) return false
+  let cause = isCall ? error.cause : error
+  while (cause instanceof Error && !connectionCodes.has(systemCode(cause) ?? ''))
+    cause = cause.cause
+  return cause instanceof Error
+}
+
+/** The server ended a stream without marking the answer as complete. */
+class UnfinishedAnswerError extends Error {}
+
+/** An interrupted answer may lack calls and text, so its calls are not made. */
+function requireWhole(finishReason: FinishReason) {
+  if (finishReason === 'interrupted') throw new UnfinishedAnswerError()
+}
+
+/** Provider packages report an unfinished stream in three ways. */
+function isUnfinished(error: unknown): boolean {
+  if (error instanceof UnfinishedAnswerError || NoOutputGeneratedError.isInstance(error))
+    return true
+  // With data, the error is about a part of an answer with an unexpected form.
+  return InvalidResponseDataError.isInstance(error) && error.data === undefined
+}
+
+/** Error codes of Node and its HTTP client for a connection that the other side closed. */
+const connectionCodes: ReadonlySet<string> = new Set([
+  'UND_ERR_SOCKET',
+  'ECONNRESET',
+  'EPIPE',
+  'UND_ERR_BODY_TIMEOUT',
+])
 
 const longestReason = 1000
 
-/** What a provider says is wrong. A page, such as that of a gateway, is not what a user wants to read. */
-function said(error: unknown): string {
+/** Returns the provider's message. An HTML page, such as a gateway's, is replaced by a sentence. */
+function providerReason(error: unknown): string {
   const text = messageOf(error).trim()
   if (text === '') return 'the provider gave no reason'
   if (!/<!doctype|<html|<head|<body/i.test(text)) return cutToColumns(text, longestReason)
   const [, title = ''] = /<title[^<>]*>([^<]*)<\/title>/i.exec(text) ?? []
-  const named = title.trim() === '' ? '' : ` "${cutToColumns(title.trim(), 100)}"`
-  return `the server answered with an HTML page${named} instead of an answer of a model`
+  const quotedTitle = title.trim() === '' ? '' : ` "${cutToColumns(title.trim(), 100)}"`
+  return `the server answered with an HTML page${quotedTitle} instead of an answer of a model`
 }
 
-/** A sentence with the address for a provider that was not reached, or has nothing there. */
-function unreached(error: unknown): string | undefined {
+/** Returns a sentence with the address, if the provider was not reached or has nothing there. */
+function unreachedReason(error: unknown): string | undefined {
   const url = APICallError.isInstance(error) ? URL.parse(error.url) : null
   if (!APICallError.isInstance(error) || url === null) return undefined
   const { statusCode, cause } = error
   if (statusCode !== 404 && (statusCode !== undefined || cause === undefined)) return undefined
-  // Without the query, in which some providers have a key.
+  // The query may contain a key.
   const address = `${url.origin}${url.pathname}`
-  const reason = said(statusCode === 404 ? error : cause).replace(/\.$/, '')
-  const what = statusCode === 404 ? 'the name of the model' : 'that the server runs'
-  return `${reason}. Asked was ${address}: check ${what}, and the address (--base-url or agent.baseUrl sets it).`
+  const reason = providerReason(statusCode === 404 ? error : cause).replace(/\.$/, '')
+  const suspect = statusCode === 404 ? 'the name of the model' : 'that the server runs'
+  return `${reason}. Asked was ${address}: check ${suspect}, and the address (--base-url or agent.baseUrl sets it).`
 }

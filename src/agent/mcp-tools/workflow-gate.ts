@@ -2,34 +2,34 @@ import { type Diagnostic, hasErrors } from '#core/errors'
 import type { JsonValue } from '#core/json'
 import { stepCaller } from '#tools/call/call-tool'
 import type { CallAtGate, CallGate, CallIndex, CallInTurn, StepCaller } from '#tools/call/context'
-import { ToolRefusedError } from '#tools/errors'
 import {
   type GoneWorkflows,
   projectGate,
   refuseWithoutGone,
+  refuseWithoutServers,
   requireTrusted,
   type WorkflowTrust,
   workflowTrust,
 } from '#tools/call/gate'
-import type { ServerFailure } from '#tools/model'
 import { afterCall, inTurnWhereStateful, runGate } from '#tools/workflow/gate'
 import { matchWorkflows } from '#tools/workflow/match'
 import type { WorkflowDefinition, WorkflowTool } from '#tools/workflow/model'
 import { loadWorkflows } from '#tools/workflow/read-workflows'
+import type { ToolDefinition, ToolSummary } from '#tools/model'
 import { wireName } from '#agent/tool'
 import type { AgentTool } from '#agent/types'
-import type { AgentServers, ProjectContext } from './mcp-part.ts'
+import type { AgentServers, ConversationProject } from './agent-servers.ts'
 
 /**
- * Checks the workflows of a project before every call of a conversation, of a server's tool or of its
- * own. Whatever servers are offered, all of the project are available for the steps of a workflow; they
- * start with the first call that needs a binding workflow, and for nothing else. A step may be a tool
- * of the agent itself: it is done when the agent has called it with success.
+ * Checks the workflows of a project before every call of a conversation, both of servers' tools and of
+ * the agent's own tools. All servers of the project are available for the steps of a workflow. They
+ * start with the first call to which a binding workflow may apply. A step can be a tool of the agent
+ * itself: it is done when the agent has called it successfully.
  */
 export class WorkflowGate implements CallGate {
   /** The project has no workflow, lost none since it was trusted, and has no unreadable workflow file. */
   readonly none: boolean
-  readonly #context: ProjectContext
+  readonly #context: ConversationProject
   readonly #servers: AgentServers
   readonly #tools: () => readonly AgentTool[]
   readonly #workflows: readonly WorkflowDefinition[]
@@ -37,7 +37,11 @@ export class WorkflowGate implements CallGate {
   readonly #diagnostics: readonly Diagnostic[]
   readonly #gone: GoneWorkflows
 
-  constructor(context: ProjectContext, servers: AgentServers, tools: () => readonly AgentTool[]) {
+  constructor(
+    context: ConversationProject,
+    servers: AgentServers,
+    tools: () => readonly AgentTool[],
+  ) {
     this.#context = context
     this.#servers = servers
     this.#tools = tools
@@ -56,8 +60,8 @@ export class WorkflowGate implements CallGate {
   }
 
   /**
-   * One call under each of the names of its tool: it passes once.
-   * @param callers the tools of the conversation, or of the subagent, that calls.
+   * Checks a call once, under all names of its tool.
+   * @param callers the tools of the conversation, or of the subagent, that makes the call.
    */
   async passOnce(calls: readonly CallAtGate[], callers: readonly AgentTool[]): Promise<void> {
     const [first] = calls
@@ -65,31 +69,31 @@ export class WorkflowGate implements CallGate {
     const servers = this.#servers
     const trust = this.#readTrust()
     if (hasErrors(this.#diagnostics)) return await this.#gateOf([], trust).pass(first, noSteps)
-    const own = ownTools([...callers, ...this.#tools()])
-    const ofAgent = Array.from(own.values(), ({ definition }) => definition)
-    const offered = [...servers.index.tools, ...ofAgent]
+    const agentTools = agentToolsById([...callers, ...this.#tools()])
+    const definitions = Array.from(agentTools.values(), ({ definition }) => definition)
+    const offered = [...servers.index.tools, ...definitions]
     for (const call of calls) refuseWithoutGone(call, this.#gone, offered)
     if (!this.#mayBind(calls, offered, trust)) return await this.#suggest(calls, offered)
     const names = servers.definitions.map(({ name }) => name)
     await servers.list(names, first.signal)
-    const installed = [...servers.index.tools, ...ofAgent]
-    for (const call of calls) failClosed(call, this.#binding, servers.failures, installed)
+    const installed = [...servers.index.tools, ...definitions]
+    for (const call of calls) refuseWithoutServers(call, this.#binding, servers.failures, installed)
     const call =
       firstMatch(calls, this.#binding, installed) ??
       firstMatch(calls, this.#binding, installed, 'or missing') ??
       first
-    const callStep = stepCaller(servers.calls(first.signal))
-    await this.#gateOf(installed, trust).pass(call, serverStepsOnly(callStep, own, callers))
+    const callStep = stepCaller(servers.callsWith(first.signal))
+    await this.#gateOf(installed, trust).pass(call, serverStepsOnly(callStep, agentTools, callers))
   }
 
-  /** Calls to a server whose state counts are made one after the other. */
+  /** Calls to a server with state are made one after the other. */
   async inTurn<T>(call: CallInTurn, work: () => Promise<T>): Promise<T> {
     const { session } = this.#context
     const { tools } = this.#servers.index
     return await inTurnWhereStateful(call, work, { session, workflows: this.#workflows, tools })
   }
 
-  /** Records what a call that was made means for the steps of workflows; `text`: of a success. */
+  /** Records a finished call for the steps of workflows. `text` is undefined for a failed call. */
   async after(call: Omit<CallAtGate, 'signal'>, text: string | undefined, value?: JsonValue) {
     await afterCall(call, this.#context.session, this.#workflows, text, value)
   }
@@ -106,6 +110,7 @@ export class WorkflowGate implements CallGate {
       workflows: this.#workflows,
       diagnostics: this.#diagnostics,
       index: () => ({ tools, definition: () => undefined }),
+      failures: () => this.#servers.failures,
       trust,
     })
   }
@@ -120,7 +125,7 @@ export class WorkflowGate implements CallGate {
     )
     for (const workflow of before) requireTrusted(workflow, trust)
     if (before.length > 0) return true
-    // Whether a keyword means a server's tool is not known before all servers are listed.
+    // A keyword may stand for a tool that only shows when all servers are listed.
     const ofServers = calls.filter(({ tool }) => tool.server !== '')
     return this.#binding.some(
       (workflow) =>
@@ -129,7 +134,7 @@ export class WorkflowGate implements CallGate {
     )
   }
 
-  /** The tools of a suggestion need not be there, and no server is started for it. */
+  /** Prints suggestions. Their tools need not exist, and no server starts for them. */
   async #suggest(calls: readonly CallAtGate[], offered: readonly WorkflowTool[]): Promise<void> {
     const workflows = this.#workflows.filter(({ mode }) => mode === 'suggest')
     const call = firstMatch(calls, workflows, offered, 'or missing')
@@ -148,7 +153,7 @@ export class WorkflowGate implements CallGate {
 
 const noSteps = (): Promise<never> => Promise.reject(new Error('No step is called here.'))
 
-/** The call under the name that the first of the workflows matches, or matches with missing tools. */
+/** Returns the call under the name that the first matching workflow has, or has with missing tools. */
 function firstMatch(
   calls: readonly CallAtGate[],
   workflows: readonly WorkflowDefinition[],
@@ -156,43 +161,33 @@ function firstMatch(
   tools: 'installed' | 'or missing' = 'installed',
 ): CallAtGate | undefined {
   for (const workflow of workflows) {
-    const found = calls.find((call) => {
+    const match = calls.find((call) => {
       const { matched, notInstalled } = matchWorkflows(call, [workflow], installed)
       return matched !== undefined || (tools === 'or missing' && notInstalled.length > 0)
     })
-    if (found) return found
+    if (match) return match
   }
   return undefined
 }
 
-/** A workflow whose tools are nowhere is reported and lets the call pass. */
-export function failClosed(
-  call: CallAtGate,
-  workflows: readonly WorkflowDefinition[],
-  failures: readonly Pick<ServerFailure, 'server' | 'message'>[],
-  installed: readonly WorkflowTool[],
-): void {
-  const [first] = matchWorkflows(call, workflows, installed).notInstalled
-  if (!first || failures.length === 0) return
-  const reasons = failures.map(({ server, message }) => `${server} cannot be used: ${message}`)
-  const message = `Workflow '${first.workflow}' must run first and cannot: it needs ${first.missing.join(', ')}, and ${reasons.join('; ')}`
-  const hint = 'Check them with: skillrail tools servers'
-  throw new ToolRefusedError({ code: 'workflow-servers', message, hint })
+/** A tool of the agent for workflows, under one of its names. It belongs to no server. */
+interface ToolAtGate {
+  tool: ToolSummary & Pick<ToolDefinition, 'inputSchema'>
+  instance: string
 }
 
-/** A tool of the agent as workflows see it, under each of its names; it belongs to no server. */
-export function namesAtGate(tool: AgentTool) {
+export function namesAtGate(tool: AgentTool): ToolAtGate[] {
   const { name, aliases = [], description, inputSchema } = tool
-  const others = aliases.filter((alias) => alias.toLowerCase() !== name.toLowerCase())
-  return [name, ...others].map((id) => ({
-    // Not the wire name: that of a long name is cut, and nobody writes it into a workflow.
+  const otherNames = aliases.filter((alias) => alias.toLowerCase() !== name.toLowerCase())
+  return [name, ...otherNames].map((id) => ({
+    // Not the wire name, which is cut if it is long, so that nobody writes it into a workflow.
     tool: {
       id,
       server: '',
       name: id.replaceAll('.', '__'),
       description,
       inputSchema,
-      // Workflows look at names alone.
+      // Workflows compare names only.
       parameters: [],
       required: [],
     },
@@ -200,28 +195,26 @@ export function namesAtGate(tool: AgentTool) {
   }))
 }
 
-type OwnTools = ReadonlyMap<string, { tool: AgentTool; definition: AtGate['tool'] }>
+type AgentToolsById = ReadonlyMap<string, { tool: AgentTool; definition: ToolAtGate['tool'] }>
 
-type AtGate = ReturnType<typeof namesAtGate>[number]
-
-/** The tools that belong to no server, under all of their names; the first of a name counts. */
-function ownTools(tools: readonly AgentTool[]): OwnTools {
+/** Maps all names of the agent's own tools. If two tools have a name, the first one gets it. */
+function agentToolsById(tools: readonly AgentTool[]): AgentToolsById {
   const named = tools
     .filter(({ origin }) => origin.kind !== 'mcp')
     .flatMap((tool) => namesAtGate(tool).map(({ tool: definition }) => ({ tool, definition })))
-  // Of two entries with one key the last one counts, in the place of the first.
+  // A map keeps the place of the first entry with a key and the value of the last one.
   const entries = named.map((one) => [one.definition.id, one] as const)
   return new Map([...entries, ...entries.toReversed()])
 }
 
-/** Calls steps on servers. A step that is a tool of the agent fails until the agent called it. */
+/** Calls steps on servers. A step that is a tool of the agent fails until the agent has called it. */
 function serverStepsOnly(
   callStep: StepCaller,
-  own: OwnTools,
+  agentTools: AgentToolsById,
   callers: readonly AgentTool[],
 ): StepCaller {
   return async (id, params, signal) => {
-    const tool = own.get(id)?.tool
+    const tool = agentTools.get(id)?.tool
     if (!tool) return await callStep(id, params, signal)
     const name = wireName(tool.name)
     const call = Object.keys(params).length === 0 ? name : `${name} with ${JSON.stringify(params)}`

@@ -17,9 +17,10 @@ import type { SkillFields } from '#skill/model'
 import { SkillNotTrustedError } from '#trust/skill-trust'
 import { textOf } from '#agent/built-in-tools/paths'
 import { usageError } from '#agent/errors'
+import { FailedResult } from '#agent/failed-result'
 import { jsonValue, objectSchema, tool } from '#agent/tool'
 import type { AgentTool, ModelObject } from '#agent/types'
-import { readHooks } from './hook-format.ts'
+import { readHooks, type SkillHook } from './hook-format.ts'
 
 export interface SkillContext {
   manager: SkillManager
@@ -30,49 +31,56 @@ export interface SkillContext {
   resolveModel: (name: string) => Promise<ModelObject>
 }
 
-export type ActiveSkill = Awaited<ReturnType<typeof activeSkill>>
+/** An activation, with everything that it adds to a conversation. */
+export interface ActiveSkill {
+  activation: Activation
+  skill: Skill
+  hooks: readonly SkillHook[]
+  model: ModelObject | undefined
+  /** Returns the current tools: a program can register more while the skill is active. */
+  tools: () => readonly AgentTool[]
+}
 
-/** Collects what an activation adds; what is not available is reported and left out. */
+/** Prepares everything that an activation adds. Unavailable servers and models are reported and left out. */
 export async function activeSkill(
   activation: Activation,
   skill: Skill,
   context: SkillContext,
   notice: (message: string) => void,
   signal: AbortSignal | undefined,
-) {
+): Promise<ActiveSkill> {
   const { name, trustLevel, effects } = activation
   const isTrusted = trustLevel === 'trusted'
   const { hooks, problems } = readHooks(effects.hooks)
   for (const problem of problems) notice(`Skill ${name}: ${problem}.`)
-  const wanted = async <T>(what: string, found: Promise<T>): Promise<T | undefined> => {
+  const ifAvailable = async <T>(subject: string, value: Promise<T>): Promise<T | undefined> => {
     try {
-      return await found
+      return await value
     } catch (error) {
-      if (signal?.aborted !== true) notice(`Skill ${name} wants ${what}: ${messageOf(error)}`)
+      if (signal?.aborted !== true) notice(`Skill ${name} wants ${subject}: ${messageOf(error)}`)
       return undefined
     }
   }
   const scripts = scriptTools(skill, context)
-  const ofServers: AgentTool[] = []
+  const serverTools: AgentTool[] = []
   for (const server of isTrusted ? serverNames(skill.info.fields) : []) {
-    const found = await wanted(`the MCP server ${server}`, context.serverTools(server, signal))
-    ofServers.push(...(found ?? []))
+    const tools = context.serverTools(server, signal)
+    serverTools.push(...((await ifAvailable(`the MCP server ${server}`, tools)) ?? []))
   }
   const model =
     effects.model === undefined || effects.model === 'inherit' || !isTrusted
       ? undefined
-      : await wanted(`the model ${effects.model}`, context.resolveModel(effects.model))
-  /** Those that a program registered may change while the skill is active. */
+      : await ifAvailable(`the model ${effects.model}`, context.resolveModel(effects.model))
   const tools = () => {
     // A tool that the program registered replaces a script of the same name.
-    const own = context.manager.getTools(name).map(programTool)
-    const names = new Set(own.map((one) => one.name))
-    return [...own, ...scripts.filter((one) => !names.has(one.name)), ...ofServers]
+    const programTools = context.manager.getTools(name).map(programTool)
+    const names = new Set(programTools.map((one) => one.name))
+    return [...programTools, ...scripts.filter((one) => !names.has(one.name)), ...serverTools]
   }
   return { activation, skill, hooks, model, tools }
 }
 
-/** A tool that a program registered for a skill: its own code, which asks nobody. */
+/** A tool that the program registered for a skill. It is the program's own code and needs no approval. */
 function programTool({ name, skill, description, inputSchema, execute }: OfferedTool): AgentTool {
   const definition = {
     name,
@@ -83,7 +91,7 @@ function programTool({ name, skill, description, inputSchema, execute }: Offered
   return { ...tool(definition), origin: { kind: 'skill', skill } }
 }
 
-/** Names of servers in `metadata.mcp-servers`. A skill can name servers, never define one. */
+/** Returns the names in `metadata.mcp-servers`. A skill can only name servers that are configured. */
 export function serverNames({ metadata }: SkillFields): string[] {
   const names = (metadata['mcp-servers'] ?? '').split(/[\s,]+/).filter((name) => name !== '')
   return [...new Set(names)]
@@ -94,14 +102,15 @@ type ScriptContext = Pick<SkillContext, 'manager' | 'runtime' | 'project' | 'env
 const timeoutMs = 600_000
 const outputLimit = 131_072
 
+/** Offers the executable files in `scripts/`, under their names without extension if that is unique. */
 export function scriptTools(skill: Skill, context: ScriptContext): AgentTool[] {
   const paths = skill.resources.files
     .filter(({ path, executable }) => executable && /^scripts\/[^/]+$/.test(path))
     .map(({ path }) => path)
   const stemOf = (path: string) => basename(path).replace(/(?<=.)\.[^.]*$/, '')
   return paths.map((path) => {
-    const isAlone = paths.filter((other) => stemOf(other) === stemOf(path)).length === 1
-    return scriptTool(skill.info, path, isAlone ? stemOf(path) : basename(path), context)
+    const isUnique = paths.filter((other) => stemOf(other) === stemOf(path)).length === 1
+    return scriptTool(skill.info, path, isUnique ? stemOf(path) : basename(path), context)
   })
 }
 
@@ -111,7 +120,6 @@ function scriptTool(
   tool: string,
   context: ScriptContext,
 ): AgentTool {
-  const failures = new WeakSet<JsonObject>()
   return {
     name: `${info.name}.${tool}`,
     description: `Runs ${path} of the skill ${info.name} in the project directory. Its instructions say what it takes.`,
@@ -131,8 +139,8 @@ function scriptTool(
       const { confinement, hint } = await confinementOf(info, path, context)
       const search = findScript(info.directory, path)
       if (search.kind !== 'found') {
-        const gone = `${path} of the skill ${info.name} is gone`
-        const problem = search.kind === 'broken' ? search.diagnostic.message : gone
+        const missing = `${path} of the skill ${info.name} is gone`
+        const problem = search.kind === 'broken' ? search.diagnostic.message : missing
         throw usageError('script-unusable', `${problem}.`)
       }
       const { runtime, project, environment } = context
@@ -157,18 +165,16 @@ function scriptTool(
           signal: call.signal,
           confinement,
         })
-        if (result.output.status === 'success') return reported(result)
-        failures.add(input)
-        return reported(result, hint)
+        if (result.output.status === 'success') return scriptReport(result)
+        return new FailedResult(scriptReport(result, hint))
       } finally {
         rmSync(scratch, { recursive: true, force: true })
       }
     },
-    hasFailed: (input) => failures.has(input),
   }
 }
 
-/** Outside for a skill that is trusted now and asks for no sandbox, else in one with no grants. */
+/** A trusted skill runs outside of a sandbox unless it asks for one; any other in one without grants. */
 async function confinementOf(
   { name, fields }: Skill['info'],
   path: string,
@@ -197,7 +203,7 @@ const emptyState = JSON.stringify({
   chain_state: { previous_outputs: [], accumulated_errors: [], total_metrics: {} },
 })
 
-function reported({ output, stdout, stderr }: ScriptResult, hint?: string): JsonValue {
+function scriptReport({ output, stdout, stderr }: ScriptResult, hint?: string): JsonValue {
   const { status, result, errors, metrics } = output
   return jsonValue({
     status,

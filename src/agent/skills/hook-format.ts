@@ -37,7 +37,7 @@ const hookForm = z
 
 const longestTimeoutMs = 600_000
 
-/** Reads the `hooks` field of a skill. What cannot be used is reported and left out. */
+/** Reads the `hooks` field of a skill. Invalid hooks are reported and left out. */
 export function readHooks(field: JsonValue = {}): { hooks: SkillHook[]; problems: string[] } {
   const hooks: SkillHook[] = []
   const problems: string[] = []
@@ -51,8 +51,8 @@ export function readHooks(field: JsonValue = {}): { hooks: SkillHook[]; problems
   }
   return { hooks, problems }
 
-  function readGroup(event: HookEvent, written: unknown): void {
-    const { matcher, hooks: forms } = hookGroup.safeParse(written).data ?? {}
+  function readGroup(event: HookEvent, group: unknown): void {
+    const { matcher, hooks: forms } = hookGroup.safeParse(group).data ?? {}
     const reading = readMatcher(event === 'Stop' ? '' : matcher)
     if (!reading.ok) return void problems.push(`the matcher of ${event}: ${reading.problem}`)
     for (const one of listOf(forms)) {
@@ -71,9 +71,9 @@ function listOf(value: unknown): readonly unknown[] {
 export function readMatcher(
   text = '',
 ): { ok: true; matcher: ToolMatcher } | { ok: false; problem: string } {
-  const written = text.trim()
-  if (written === '' || written === '*') return { ok: true, matcher: () => true }
-  const reading = compilePattern(`^(?:${written})$`)
+  const pattern = text.trim()
+  if (pattern === '' || pattern === '*') return { ok: true, matcher: () => true }
+  const reading = compilePattern(`^(?:${pattern})$`)
   if (!reading.ok) return { ok: false, problem: reading.problem.message }
   const matcher: ToolMatcher = (tool) => {
     const names = [hookName(tool), tool.name, wireName(tool.name), ...(tool.aliases ?? [])]
@@ -82,21 +82,21 @@ export function readMatcher(
   return { ok: true, matcher }
 }
 
-/** The name by which hooks know a tool: that of Claude Code where the tool has one. */
+/** Returns the name of a tool in hooks: the name in Claude Code, if the tool has one. */
 export function hookName({ name, aliases = [], origin }: AgentTool): string {
   if (origin.kind !== 'mcp') return aliases[0] ?? wireName(name)
   const { server } = origin
-  const bare = name.startsWith(`${server}.`) ? name.slice(server.length + 1) : name
-  return wireName(`mcp__${server}__${bare}`)
+  const bareName = name.startsWith(`${server}.`) ? name.slice(server.length + 1) : name
+  return wireName(`mcp__${server}__${bareName}`)
 }
 
 export interface HookAnswer {
   /** PreToolUse only. */
   decision?: 'allow' | 'ask' | 'deny' | undefined
-  /** Why; for `PostToolUse` and `Stop`, with `blocks`, what the model is told. */
+  /** The reason of the decision. With `blocks`, the model reads it after `PostToolUse` and `Stop`. */
   reason?: string | undefined
   blocks?: boolean | undefined
-  /** `continue: false`: nothing more is to be done in this turn. */
+  /** `continue: false`: the turn ends. */
   ends?: boolean | undefined
   input?: JsonObject | undefined
   context?: string | undefined
@@ -104,8 +104,8 @@ export interface HookAnswer {
 }
 
 /**
- * What a hook says: exit code 2 blocks, with the error stream as reason; exit code 0 may come with a
- * JSON object that decides; anything else is an error of the hook, which the user is told and which
+ * Reads the answer of a hook. Exit code 2 blocks, and standard error is the reason. With exit code 0 a
+ * JSON object on standard output decides. Any other end is an error of the hook: it is reported and
  * blocks nothing. @internal
  */
 export function readHookAnswer(
@@ -129,35 +129,36 @@ export function readHookAnswer(
     return { decision: denial, reason, ends: true, notices }
   }
   const specific = data.hookSpecificOutput
-  const own = specific?.hookEventName === event ? specific : undefined
+  const eventOutput = specific?.hookEventName === event ? specific : undefined
   const isBefore = event === 'PreToolUse'
-  const reason = own?.permissionDecisionReason ?? data.reason
+  const reason = eventOutput?.permissionDecisionReason ?? data.reason
+  const decision = eventOutput?.permissionDecision ?? data.decision ?? ''
   return {
     // The older form has `decision: approve` or `block` at the top.
-    decision: isBefore ? decisions.get(own?.permissionDecision ?? data.decision ?? '') : undefined,
+    decision: isBefore ? decisions.get(decision) : undefined,
     reason: reason ?? 'a hook of an active skill says so',
     blocks: data.decision === 'block',
-    input: isBefore ? own?.updatedInput : undefined,
-    context: own?.additionalContext,
+    input: isBefore ? eventOutput?.updatedInput : undefined,
+    context: eventOutput?.additionalContext,
     notices,
   }
 }
 
-const words = z.string().min(1).optional().catch(undefined)
+const optionalText = z.string().min(1).optional().catch(undefined)
 
 const hookOutput = z.object({
-  systemMessage: words,
+  systemMessage: optionalText,
   continue: z.unknown().optional(),
-  stopReason: words,
-  decision: words,
-  reason: words,
+  stopReason: optionalText,
+  decision: optionalText,
+  reason: optionalText,
   hookSpecificOutput: z
     .object({
-      hookEventName: words,
-      permissionDecision: words,
-      permissionDecisionReason: words,
+      hookEventName: optionalText,
+      permissionDecision: optionalText,
+      permissionDecisionReason: optionalText,
       updatedInput: z.custom<JsonObject>(isObject).optional().catch(undefined),
-      additionalContext: words,
+      additionalContext: optionalText,
     })
     .optional()
     .catch(undefined),
@@ -172,9 +173,9 @@ const decisions: ReadonlyMap<string, HookAnswer['decision']> = new Map([
 ])
 
 function failure(end: ProcessEnd, stderr: string) {
-  const said = stderr.trim() === '' ? '' : `: ${stderr.trim().slice(0, 500)}`
-  if (end.kind === 'exit') return `it ended with exit code ${end.code}${said}`
-  if (end.kind === 'signal') return `it was killed by ${end.signal}${said}`
+  const details = stderr.trim() === '' ? '' : `: ${stderr.trim().slice(0, 500)}`
+  if (end.kind === 'exit') return `it ended with exit code ${end.code}${details}`
+  if (end.kind === 'signal') return `it was killed by ${end.signal}${details}`
   if (end.kind === 'timeout') return 'it did not finish in time'
   return end.kind === 'aborted' ? 'it was stopped' : `it could not be run: ${end.message}`
 }

@@ -7,11 +7,11 @@ import type { Runtime } from '#core/runtime'
 import { capturedText, childEnvironment, runProcess } from '#exec/process'
 import type { SkillManager } from '#library/manager'
 import { SkillInvocationError } from '#skill/errors'
-import { hookProgram } from '#trust/acting-parts'
+import { hookProgram } from '#trust/hook-program'
 import type { CallRules, HookVerdict } from '#agent/approval/permit'
 import { shellOf } from '#agent/built-in-tools/built-in-tools'
 import { usageError } from '#agent/errors'
-import type { PermissionMode } from '#agent/subagents/config'
+import type { PermissionMode } from '#agent/approval/permission-mode'
 import type { AfterTool, AgentTool, ToolContext } from '#agent/types'
 import type { ActiveSkill } from './active-skills.ts'
 import {
@@ -24,36 +24,43 @@ import {
 
 interface SkillHooksOptions {
   skills: () => readonly ActiveSkill[]
-  /** Refuses when the skill is no longer trusted: something in it was changed since. */
+  /** Checks before each hook that the skill is still trusted: its files may have changed. */
   manager: Pick<SkillManager, 'requireTrusted'>
   project: string
   mode?: PermissionMode | undefined
+  /** Returns the conversation's ID; default: an ID for these hooks. */
+  sessionId?: (() => string | undefined) | undefined
   runtime: Runtime
   environment?: readonly string[] | undefined
   notice: (message: string) => void
 }
 
-/** How often in one turn hooks may keep a model from ending it. */
+/** How often Stop hooks can prevent the end of one turn. */
 const stopLimit = 8
 
 const outputLimit = 131_072
 
-const strictness = [undefined, 'allow', 'ask', 'deny']
+/** Decisions of hooks, the strictest last. */
+const strictness: readonly HookAnswer['decision'][] = [undefined, 'allow', 'ask', 'deny']
 
-/** What the active skills of a conversation say about its calls, its model and its end. */
+/** Applies the active skills of a conversation to its calls, its model and the end of its turns. */
 export class SkillHooks {
   readonly #options: SkillHooksOptions
-  readonly #session: string
-  /** Text for the model that PreToolUse hooks gave, by the input of the call. */
+  /** The session ID of a conversation without one. */
+  readonly #defaultSessionId: string
+  /** Text of PreToolUse hooks for the model, by the input of the call. */
   readonly #contexts = new WeakMap<JsonObject, string>()
+  /** Hooks with `once` that have run. */
   readonly #done = new WeakSet<SkillHook>()
+  /** How often Stop hooks have prevented the end of this turn. */
   #stops = 0
 
   constructor(options: SkillHooksOptions) {
     this.#options = options
-    this.#session = options.runtime.id()
+    this.#defaultSessionId = options.runtime.id()
   }
 
+  /** Begins a turn. */
   reset() {
     this.#stops = 0
   }
@@ -62,7 +69,7 @@ export class SkillHooks {
     return this.#hooksFor(event).length > 0
   }
 
-  /** What the active skills approve, what untrusted ones limit calls to, and the hooks. */
+  /** The approvals of active skills, the limits of untrusted ones, and the hooks. */
   get rules(): CallRules {
     const skills = this.#options.skills()
     return {
@@ -78,7 +85,7 @@ export class SkillHooks {
     return this.#options.skills().findLast(({ model }) => model !== undefined)?.model
   }
 
-  /** The limits of an untrusted skill would not hold there. @throws {SkillInvocationError} */
+  /** @throws {SkillInvocationError} if an untrusted skill limits the tools, because a subagent has other limits. */
   refuseFork(name: string): void {
     const [narrowing] = this.rules.narrowed
     if (!narrowing) return
@@ -86,7 +93,7 @@ export class SkillHooks {
     throw new SkillInvocationError({ code: 'fork-while-narrowed', message })
   }
 
-  /** @throws {AgentUsageError} for a skill that the model cannot end. */
+  /** @throws {AgentUsageError} for a skill that a model cannot end. */
   requireEndable(name: string): void {
     if (this.rules.narrowed.some(({ skill }) => skill === name)) {
       const message = `The untrusted skill ${name} limits the tools until the turn of the user ends.`
@@ -96,7 +103,7 @@ export class SkillHooks {
     throw usageError('skill-not-active', `The skill ${name} is not active.`)
   }
 
-  /** Runs the hooks one after the other: each sees the input that the one before it wants. */
+  /** Runs the PreToolUse hooks in order. Each gets the input that the previous one returned. */
   readonly #before = async (
     tool: AgentTool,
     input: JsonObject,
@@ -117,18 +124,18 @@ export class SkillHooks {
       const { decision, reason, context } = answer
       if (context !== undefined) added.push(context)
       verdict.input = answer.input ?? verdict.input
-      const [now, before] = [decision, verdict.decision].map((one) => strictness.indexOf(one))
-      if (Number(now) > Number(before)) Object.assign(verdict, { decision, reason })
+      const isStricter = strictness.indexOf(decision) > strictness.indexOf(verdict.decision)
+      if (isStricter) Object.assign(verdict, { decision, reason })
       if (decision === 'deny') break
     }
     if (added.length > 0) this.#contexts.set(verdict.input ?? input, added.join('\n'))
     return verdict
   }
 
-  readonly after: AfterTool = async (tool, input, output, isError) => {
+  readonly after: AfterTool = async ({ tool, input, output, failure }) => {
     const texts = [this.#contexts.get(input) ?? []].flat()
-    // PostToolUse is about calls that succeeded.
-    const hooks = isError ? [] : this.#hooksFor('PostToolUse', tool)
+    // PostToolUse is about calls that have a result.
+    const hooks = failure === 'thrown' ? [] : this.#hooksFor('PostToolUse', tool)
     for (const [skill, hook] of hooks) {
       const facts = { tool_name: hookName(tool), tool_input: input, tool_response: output }
       const answer = await this.#run(skill, hook, undefined, facts)
@@ -138,6 +145,7 @@ export class SkillHooks {
     return texts.length === 0 ? undefined : texts.join('\n')
   }
 
+  /** Asks the Stop hooks about a final answer. Returns their objection, for the model. */
   async stop(text: string, signal: AbortSignal | undefined): Promise<string | undefined> {
     const reasons: string[] = []
     for (const [skill, hook] of this.#hooksFor('Stop')) {
@@ -162,7 +170,7 @@ export class SkillHooks {
     )
   }
 
-  /** Runs a hook in the project with its payload on standard input; undefined: it may not run. */
+  /** Runs a hook in the project with its payload on standard input. Undefined if it may not run. */
   async #run(
     { activation: { name }, skill }: ActiveSkill,
     hook: SkillHook,
@@ -172,17 +180,17 @@ export class SkillHooks {
     const { project, mode = 'default', manager, notice } = this.#options
     const { runtime, environment = [] } = this.#options
     const { directory } = skill.info
-    const tell = (message: string) =>
+    const report = (message: string) =>
       notice(`A ${hook.event} hook of the skill ${name}: ${message}.`)
     try {
       await manager.requireTrusted(name, 'run its hooks')
     } catch (error) {
-      tell(messageOf(error))
+      report(messageOf(error))
       return undefined
     }
     if (hook.once) this.#done.add(hook)
     const payload = {
-      session_id: this.#session,
+      session_id: this.#options.sessionId?.() ?? this.#defaultSessionId,
       cwd: project,
       permission_mode: mode === 'dont-ask' ? 'dontAsk' : mode,
       hook_event_name: hook.event,
@@ -195,11 +203,11 @@ export class SkillHooks {
     })
     const command = inSkill(hook.command, directory)
     if (!command.ok) {
-      tell(`it could not be run: ${command.message}`)
+      report(`it could not be run: ${command.message}`)
       return { notices: [] }
     }
     const { end, stdout, stderr } = await runProcess({
-      ...shellOf(command.line, env, runtime.platform),
+      ...shellOf(command.line, { env, platform: runtime.platform, cwd: project }),
       cwd: project,
       env,
       stdin: `${JSON.stringify(payload)}\n`,
@@ -209,15 +217,15 @@ export class SkillHooks {
     })
     const printed = { stdout: capturedText(stdout), stderr: capturedText(stderr) }
     const answer = readHookAnswer(hook.event, { end, ...printed })
-    answer.notices.forEach(tell)
+    answer.notices.forEach(report)
     return answer
   }
 }
 
 /**
- * The command with the path of a file of the skill where it begins with one. That is refused where it
- * leads out of the skill, or to a file that no digest of a skill covers. A path that does not exist in
- * the skill may be one of the project, where hooks run.
+ * Replaces a path of the skill at the beginning of a command by the absolute path. A path that leads
+ * out of the skill, or to a file that the digest of a skill does not cover, is refused. A path that does
+ * not exist in the skill may exist in the project, where hooks run.
  */
 function inSkill(
   command: string,
@@ -228,11 +236,12 @@ function inSkill(
   const { path, rest } = program
   const inside = resolveInside(directory, path)
   if (inside.ok) return { ok: true, line: `'${inside.path.replaceAll("'", `'\\''`)}'${rest}` }
-  const isElsewhere = inside.code === 'path-missing' && isNowhere(join(directory, path))
-  return isElsewhere ? { ok: true, line: command } : inside
+  const isMissing = inside.code === 'path-missing' && hasNoEntry(join(directory, path))
+  return isMissing ? { ok: true, line: command } : inside
 }
 
-function isNowhere(path: string) {
+/** Whether there is neither a file nor a broken link. */
+function hasNoEntry(path: string) {
   try {
     return !lstatSync(path, { throwIfNoEntry: false })
   } catch {

@@ -3,53 +3,65 @@ import type { SkillManager } from '#library/manager'
 import { alreadyActiveNote } from '#skill/catalog'
 import type { AgentEnvironment } from '#agent/agent-options'
 import { listNames } from '#agent/approval/tool-patterns'
-import type { AgentSession, PromptContext, SessionPart } from '#agent/session'
-import { splitSkill } from '#agent/subagents/skills'
+import type { JoinedSession, PromptContext, SessionPart } from '#agent/session-contract'
 import { toWireNames } from '#agent/tool'
 import type { AfterTool, AgentTool } from '#agent/types'
 import type { ActiveSkill, SkillContext } from './active-skills.ts'
 import { SkillHooks } from './skill-hooks.ts'
-import { SkillSet, typedSkill } from './skill-set.ts'
+import { SkillSet, splitSkill, typedSkill } from './skill-set.ts'
 import { findingTools, resourceTools, skillCatalogue } from './skill-tools.ts'
 
 interface AgentActions extends Pick<SkillContext, 'serverTools'> {
+  /** Returns the conversation's ID for skills and hooks; undefined until the conversation is loaded. */
+  sessionId: () => string | undefined
+  /** Warns the program, even if no run has begun. */
+  warn: (message: string) => void
+  /** Lets a subagent carry out a skill. Returns its answer. */
   fork: (activation: Activation, run: PromptContext) => Promise<string>
 }
 
 export const catalogTokens = 2000
 
-const quiet: PromptContext = { onEvent: () => undefined, signal: undefined }
+/** The context between two runs. */
+const noRun: PromptContext = { onEvent: () => undefined, signal: undefined }
 
 /**
- * The skills of an agent and its conversation. Everything that active skills allow, offer and run is
- * read off `#active`, so that ending an activation leaves exactly what was there before.
+ * Offers skills in the conversation of an agent. The approvals, tools and hooks of skills are derived
+ * from `#active`, so that the end of an activation leaves nothing behind.
  */
 export class SkillPart implements SessionPart {
   readonly set: SkillSet
   readonly manager: SkillManager
   readonly afterTool: AfterTool
+  readonly sessionId: AgentActions['sessionId']
   readonly #environment: AgentEnvironment
   readonly #fork: AgentActions['fork']
+  readonly #warn: AgentActions['warn']
   readonly #hooks: SkillHooks
   readonly #active = new Map<string, ActiveSkill>()
-  /** Start skills that were activated, and whether they still last. */
+  /** The start skills that were activated; false once their activation has ended. */
   readonly #started = new Map<string, boolean>()
-  /** Content that went into the conversation in this turn; its history may not show it yet. */
-  readonly #given = new Set<string>()
-  /** Skills that were active when the last turn ended, for one that continues it. */
-  #ended: readonly string[] = []
-  #session: AgentSession | undefined
-  #finding: readonly AgentTool[] = []
-  #run = quiet
+  /** Contents that this turn added; the history of the conversation may not show them yet. */
+  readonly #addedContents = new Set<string>()
+  /** Skills that were active at the end of the last turn, for a run that continues it. */
+  #lastTurnSkills: readonly string[] = []
+  #session: JoinedSession | undefined
+  /** The tools that find and activate skills. */
+  #findingTools: readonly AgentTool[] = []
+  #run = noRun
+  #trustWarning: Promise<void> | undefined
 
-  constructor(environment: AgentEnvironment, { fork, serverTools }: AgentActions) {
+  constructor(environment: AgentEnvironment, { fork, serverTools, sessionId, warn }: AgentActions) {
     this.set = new SkillSet(environment, serverTools)
     this.manager = this.set.manager
     this.#environment = environment
     this.#fork = fork
+    this.sessionId = sessionId
+    this.#warn = warn
     this.#hooks = new SkillHooks({
       ...this.set.context,
       mode: environment.options.permissionMode,
+      sessionId,
       skills: () => this.#skills,
       notice: (message) => this.#notice(message),
     })
@@ -58,13 +70,17 @@ export class SkillPart implements SessionPart {
 
   async ready() {
     await this.set.ready()
+    this.#trustWarning ??= this.set.trustWarning().then((warning) => {
+      if (warning !== undefined) this.#warn(warning)
+    })
+    await this.#trustWarning
   }
 
   get rules() {
     return this.#hooks.rules
   }
 
-  /** Directories of active trusted skills, which may be read without asking. */
+  /** Directories of active trusted skills, which can be read without an approval. */
   get directories() {
     return this.#skills
       .filter(({ activation }) => activation.trustLevel === 'trusted')
@@ -75,14 +91,14 @@ export class SkillPart implements SessionPart {
     return await this.set.load(activation, () => undefined, signal)
   }
 
-  attach(session: AgentSession) {
+  attach(session: JoinedSession) {
     this.#session = session
   }
 
-  /** The catalogue of the skills that the model may activate; every turn begins with it. */
+  /** Returns the list of the skills that the model can activate. */
   async instructions(): Promise<string> {
     const catalogue = skillCatalogue(await this.manager.list(), catalogTokens)
-    this.#finding = findingTools(catalogue, {
+    this.#findingTools = findingTools(catalogue, {
       use: async (name, argumentText, { onEvent, signal }) =>
         (await this.use(name, argumentText, 'model', { onEvent, signal })).text,
       finish: async (name) => {
@@ -94,6 +110,7 @@ export class SkillPart implements SessionPart {
     return catalogue.text
   }
 
+  /** Returns the prompt with references, and with the contents of start skills and of a typed `/skill`. */
   async prompt(text: string, run: PromptContext): Promise<string> {
     this.#run = run
     this.#hooks.reset()
@@ -106,34 +123,33 @@ export class SkillPart implements SessionPart {
     }
     const names = (await this.manager.list()).map(({ name }) => name)
     const typed = typedSkill(text, names)
-    const used = typed && (await this.use(typed.name, typed.argumentText, 'user'))
-    contents.push(used?.text ?? text)
-    const isKnown = (one: string) => this.#session?.contains(one) === true
+    const activated = typed && (await this.use(typed.name, typed.argumentText, 'user'))
+    contents.push(activated?.text ?? text)
+    const isInConversation = (reference: string) => this.#session?.contains(reference) === true
     const notice = (message: string) => this.#notice(message)
-    return `${await this.set.references(text, isKnown, notice)}${contents.join('\n\n')}`
+    const references = await this.set.references(text, isInConversation, notice)
+    return `${references}${contents.join('\n\n')}`
   }
 
-  /** Skills of the turn, `name arguments`: what a turn that continues it begins with. */
-  get ofTurn() {
-    return this.#active.size === 0 ? this.#ended : this.#names()
+  /** The active skills, `name arguments`; between runs, those of the last turn. */
+  get turnSkills() {
+    return this.#active.size === 0 ? this.#lastTurnSkills : this.#entries()
   }
 
-  set ofTurn(names: readonly string[]) {
-    this.#ended = names
+  set turnSkills(entries: readonly string[]) {
+    this.#lastTurnSkills = entries
   }
 
   async resume(run: PromptContext): Promise<void> {
     this.#run = run
     this.#hooks.reset()
-    for (const { name, argumentText } of this.#ended.map(splitSkill)) {
+    for (const { name, argumentText } of this.#lastTurnSkills.map(splitSkill)) {
       if (!this.#active.has(name)) await this.use(name, argumentText, 'code')
     }
   }
 
-  #names() {
-    return this.#skills.map(({ activation: { name, arguments: given } }) =>
-      `${name} ${given}`.trim(),
-    )
+  #entries() {
+    return this.#skills.map(({ activation }) => `${activation.name} ${activation.arguments}`.trim())
   }
 
   tools(): readonly AgentTool[] {
@@ -141,13 +157,14 @@ export class SkillPart implements SessionPart {
       this.#skills.map(({ skill }) => skill),
       this.manager,
     )
-    // Two skills may name one server.
-    return [...this.#finding, ...resources, ...new Set(this.#skills.flatMap((one) => one.tools()))]
+    // Two skills can name the same server.
+    const skillTools = new Set(this.#skills.flatMap((skill) => skill.tools()))
+    return [...this.#findingTools, ...resources, ...skillTools]
   }
 
   offers(tool: AgentTool): boolean {
     return (
-      this.#finding.includes(tool) ||
+      this.#findingTools.includes(tool) ||
       tool.name === 'skill_resource' ||
       this.rules.narrowed.every(({ tools }) => listNames(tools, tool))
     )
@@ -162,38 +179,42 @@ export class SkillPart implements SessionPart {
   }
 
   async turnEnded(): Promise<void> {
-    this.#given.clear()
-    this.#ended = this.#names()
+    this.#addedContents.clear()
+    this.#lastTurnSkills = this.#entries()
     for (const name of this.#active.keys()) {
       if (this.#started.get(name) !== true) await this.end(name)
     }
-    this.#run = quiet
+    this.#run = noRun
   }
 
-  /** Activates a skill; `answer` is its content, or what the subagent answered that it forks to. */
+  /**
+   * Activates a skill, or lets a subagent carry it out.
+   * @returns `answer` is the content of the skill or the subagent's answer, `text` the text for the model.
+   */
   async use(
-    wanted: string,
+    skill: string,
     argumentText: string,
     source: InvocationSource,
-    given: Partial<PromptContext> = {},
+    context: Partial<PromptContext> = {},
   ): Promise<{ text: string; answer: string }> {
     const { manager } = this
-    const run = { ...this.#run, ...given }
+    const run = { ...this.#run, ...context }
     const notice = (message: string) => this.#notice(message, run)
-    const prepared = await this.set.prepare(wanted, argumentText, source, notice, run.signal)
-    const { activation, active: ready } = prepared
+    const options = { source, sessionId: this.sessionId() }
+    const prepared = await this.set.prepare(skill, argumentText, options, notice, run.signal)
+    const { activation, active } = prepared
     const { name, content } = activation
-    if (!ready) {
+    if (!active) {
       this.#hooks.refuseFork(name)
       const answer = await this.#fork(activation, run)
       const text = `The skill ${name} was carried out by a subagent. Its answer:\n${answer}`
       return { text, answer }
     }
-    this.#refuseCollisions(ready)
-    this.#active.set(name, ready)
-    await manager.activate(name, argumentText, { source })
-    const isRepeated = this.#given.has(content) || this.#session?.contains(content)
-    this.#given.add(content)
+    this.#refuseCollisions(active)
+    this.#active.set(name, active)
+    await manager.activate(name, argumentText, options)
+    const isRepeated = this.#addedContents.has(content) || this.#session?.contains(content)
+    this.#addedContents.add(content)
     run.onEvent({ type: 'skill', agent: this.#environment.name, name, active: true })
     const text = isRepeated ? alreadyActiveNote(name) : content
     return { text, answer: text }
@@ -215,6 +236,7 @@ export class SkillPart implements SessionPart {
     run.onEvent({ type: 'notice', agent: this.#environment.name, message })
   }
 
+  /** @throws {ToolNameError} if a tool of the skill has the name of another tool. */
   #refuseCollisions({ activation: { name }, tools }: ActiveSkill) {
     const others = (this.#session?.tools() ?? []).filter(
       ({ origin }) => origin.kind !== 'skill' || origin.skill !== name,

@@ -1,6 +1,7 @@
-import type { Activation, InvocationSource } from '#library/activation'
+import type { Activation } from '#library/activation'
 import { discoverSkills } from '#library/discover'
-import { SkillManager } from '#library/manager'
+import { requireFolders } from '#library/locations'
+import { type ActivateOptions, SkillManager } from '#library/manager'
 import type { Skill, SkillInfo } from '#library/model'
 import { SkillInvocationError, SkillNotFoundError } from '#skill/errors'
 import { matchTriggers } from '#trigger/examples'
@@ -13,24 +14,27 @@ const referenceTokens = 10_000
 
 type Notice = (message: string) => void
 
-/** The skills that an agent or an application has, whatever its conversations do with them. */
+/** The skills of an agent or an application, for all of its conversations. */
 export class SkillSet {
   readonly manager: SkillManager
   readonly context: SkillContext
   readonly #environment: AgentEnvironment
   readonly #registered: Promise<PromiseSettledResult<unknown>[]>
-  readonly #told = new Set<string>()
+  /** Notices about untrusted references, each of which is reported once. */
+  readonly #reported = new Set<string>()
   #ready: Promise<void> | undefined
 
-  /** Searches for nothing yet; what was given in code is registered at once. */
+  /** Registers the skill objects of the options. The search starts later. */
   constructor(environment: AgentEnvironment, serverTools: SkillContext['serverTools']) {
     const { runtime, project, settings, places, options } = environment
     const { discover = true, skillDirs = [], skills = [] } = options
-    const manager = new SkillManager({
+    const search = {
       ...places,
       customPaths: [...skillDirs, ...(discover ? settings.skills.paths : [])],
       autoDiscover: discover,
-    })
+    }
+    // The folders of the options are checked when the skills are needed.
+    const manager = new SkillManager(search, false)
     this.manager = manager
     this.#environment = environment
     this.context = {
@@ -39,31 +43,31 @@ export class SkillSet {
       project,
       environment: settings.run.environment,
       serverTools,
-      resolveModel: (wanted) => environment.resolveModel(wanted),
+      resolveModel: (name) => environment.resolveModel(name),
     }
-    // In order and to the end, so that one that cannot be used hides none of the others.
-    const given = skills.filter((skill) => !isName(skill))
-    this.#registered = Promise.allSettled(given.map((skill) => manager.register(skill)))
+    // All are registered, in order: an invalid one hides none of the others.
+    const values = skills.filter((skill) => !isName(skill))
+    this.#registered = Promise.allSettled(values.map((skill) => manager.register(skill)))
   }
 
   ready() {
     return (this.#ready ??= this.#prepare())
   }
 
-  /** Prepares; nothing becomes active. @throws {SkillError} as `SkillManager.prepare`. */
+  /** Prepares an activation without activating the skill. @throws {SkillError} as `SkillManager.prepare`. */
   async prepare(
-    wanted: string,
+    skill: string,
     argumentText: string,
-    source: InvocationSource,
+    options: Pick<ActivateOptions, 'source' | 'sessionId'>,
     notice: Notice,
     signal?: AbortSignal,
   ) {
-    const activation = await this.manager.prepare(wanted, argumentText, { source })
-    for (const { message } of activation.diagnostics) notice(`Skill ${wanted}: ${message}.`)
+    const activation = await this.manager.prepare(skill, argumentText, options)
+    for (const { message } of activation.diagnostics) notice(`Skill ${skill}: ${message}.`)
     if (activation.effects.fork) return { activation, active: undefined }
     const [active] = await this.load(activation, notice, signal)
     if (active) return { activation, active }
-    const message = `Skill ${wanted} was taken away while it was activated.`
+    const message = `Skill ${skill} was taken away while it was activated.`
     throw new SkillInvocationError({ code: 'skill-gone', message })
   }
 
@@ -73,10 +77,10 @@ export class SkillSet {
     return [await activeSkill(activation, skill, this.context, notice, signal)]
   }
 
-  /** References for a prompt, without those that `isKnown` has; trust is confirmed. */
+  /** Returns the references of trusted skills for a prompt, without those that the model has read. */
   async references(
     prompt: string,
-    isKnown: (text: string) => boolean,
+    hasRead: (text: string) => boolean,
     notice: Notice,
   ): Promise<string> {
     const declared = (await this.manager.list()).flatMap(({ fields, ...skill }) =>
@@ -89,31 +93,50 @@ export class SkillSet {
         await this.manager.requireTrusted(name, 'put text before a prompt')
       } catch (error) {
         withheld.add(name)
-        const left = `The references of the skill ${name} were left out: ${failureText(error)}`
-        if (!this.#told.has(left)) notice(left)
-        this.#told.add(left)
+        const folder = declared.find((skill) => skill.name === name)?.source ?? ''
+        const isNamed = this.#environment.options.skillDirs?.includes(folder) === true
+        const reason = isNamed
+          ? `it is untrusted. To trust it, add ${folder} to the option trustedPaths.`
+          : failureText(error)
+        const message = `The references of the skill ${name} were left out: ${reason}`
+        if (!this.#reported.has(message)) notice(message)
+        this.#reported.add(message)
       }
     }
     const mayInject = ({ name }: { name: string }) => !withheld.has(name)
-    const found = planInjection(matches, { tokenBudget: referenceTokens, mayInject })
-    for (const { message } of [...diagnostics, ...found.diagnostics]) notice(message)
-    for (const { skill, path, reason } of found.deferred) {
+    const plan = planInjection(matches, { tokenBudget: referenceTokens, mayInject })
+    for (const { message } of [...diagnostics, ...plan.diagnostics]) notice(message)
+    for (const { skill, path, reason } of plan.deferred) {
       if (withheld.has(skill)) continue
       notice(`The reference ${path} of the skill ${skill} was left out: ${reason}.`)
     }
-    return renderInjection(found.injected.filter((one) => !isKnown(renderInjection([one]))))
+    return renderInjection(plan.injected.filter((one) => !hasRead(renderInjection([one]))))
+  }
+
+  /** Returns a warning about untrusted skills of `skillDirs` that declare what only a trusted skill gets. */
+  async trustWarning(): Promise<string | undefined> {
+    const folders = this.#environment.options.skillDirs ?? []
+    const untrusted = (await this.manager.list()).filter(
+      (info) =>
+        folders.includes(info.source) && info.trustLevel === 'untrusted' && needsTrust(info),
+    )
+    if (untrusted.length === 0) return undefined
+    const names = untrusted.map(({ name }) => name).join(', ')
+    const sources = [...new Set(untrusted.map(({ source }) => source))].join(', ')
+    return `Untrusted skills: ${names}. Their references, approvals, hooks and scripts have no effect. To trust them, add ${sources} to the option trustedPaths.`
   }
 
   async #prepare(): Promise<void> {
     const failed = (await this.#registered).find(({ status }) => status === 'rejected')
     if (failed?.status === 'rejected') throw failed.reason
-    const { options, places } = this.#environment
-    const { discover = true, skills = [], skillDirs = [] } = options
+    const { options, places, runtime } = this.#environment
+    const { discover = true, skills = [], skillDirs = [], trustedPaths } = options
+    requireFolders(runtime, { skillDirs, trustedPaths })
     if (!discover && skillDirs.length > 0) {
-      // Without a search, only what lies in the directories that were named.
-      const found = discoverSkills({ ...places, skillsDirs: [], customPaths: skillDirs })
-      const named = found.skills.filter(({ scope }) => scope === 'custom')
-      for (const skill of named) await this.manager.register(skill)
+      // Without discovery, only the skills in the directories of the option.
+      const discovery = discoverSkills({ ...places, skillsDirs: [], customPaths: skillDirs })
+      const custom = discovery.skills.filter(({ scope }) => scope === 'custom')
+      for (const skill of custom) await this.manager.register(skill)
     }
     for (const name of skills.filter(isName)) {
       if ((await this.manager.get(name)) !== undefined) continue
@@ -125,11 +148,18 @@ export class SkillSet {
   }
 }
 
+/** Whether a skill declares anything that an untrusted skill does not get. */
+function needsTrust({ fields }: SkillInfo): boolean {
+  const { triggers, allowedTools, hooks, context, run, chain } = fields
+  const declared = [allowedTools, hooks, context, run, chain]
+  return triggers.length > 0 || declared.some((one) => one !== undefined)
+}
+
 function isName(skill: Skill | SkillInfo | string): skill is string {
   return typeof skill === 'string' && !/[/\\]|^[.~]/.test(skill)
 }
 
-/** Reads `/name arguments`; undefined for any other prompt and a name that no skill has. */
+/** Reads `/name arguments`. Undefined for any other prompt, and for a name that no skill has. */
 export function typedSkill(
   prompt: string,
   names: readonly string[],
@@ -138,4 +168,15 @@ export function typedSkill(
   const name = match?.[1]
   if (name === undefined || !names.includes(name)) return undefined
   return { name, argumentText: (match?.[2] ?? '').trim() }
+}
+
+/** Splits an entry `name arguments`, as in `startSkills` and in definitions of subagents. */
+export function splitSkill(entry: string): { name: string; argumentText: string } {
+  const [, name = '', argumentText = ''] = /^\s*(\S+)\s*([\s\S]*)$/.exec(entry) ?? []
+  return { name, argumentText: argumentText.trimEnd() }
+}
+
+/** Warns a program that has no listener for events. */
+export function warnProcess(message: string): void {
+  process.emitWarning(message, { code: 'SKILLRAIL_UNTRUSTED' })
 }

@@ -7,10 +7,15 @@ import { textOf } from '#agent/built-in-tools/paths'
 import { objectSchema, ownTool } from '#agent/tool'
 import type { AgentTool, ToolContext } from '#agent/types'
 
-export type SkillCatalogue = ReturnType<typeof skillCatalogue>
+/** The skills that a model can activate, and the text that lists them. */
+export interface SkillCatalogue {
+  text: string
+  skills: readonly SkillInfo[]
+  /** Some skills are not in the text and must be searched for. */
+  incomplete: boolean
+}
 
-/** `incomplete`: some skills are not in the text, so that they must be searched for. */
-export function skillCatalogue(all: readonly SkillInfo[], tokenBudget: number) {
+export function skillCatalogue(all: readonly SkillInfo[], tokenBudget: number): SkillCatalogue {
   const skills = all.filter(({ fields }) => !fields.disableModelInvocation)
   if (skills.length === 0) return { text: '', skills, incomplete: false }
   const entries = skills.map(({ name, description, path, fields, trustLevel }) => {
@@ -29,15 +34,15 @@ export function skillCatalogue(all: readonly SkillInfo[], tokenBudget: number) {
   return { text: lines.filter(Boolean).join('\n'), skills, incomplete: omitted.length > 0 }
 }
 
-interface SkillUses {
+interface SkillActions {
   use: (name: string, argumentText: string, context: ToolContext) => Promise<string>
   finish: (name: string) => Promise<string>
 }
 
-/** The tools that activate a skill, and find one among more than the model is told of. */
+/** Creates the tool that activates a skill, and one that searches if not all skills are listed. */
 export function findingTools(
   { skills, incomplete }: SkillCatalogue,
-  { use, finish }: SkillUses,
+  { use, finish }: SkillActions,
 ): AgentTool[] {
   if (skills.length === 0) return []
   const forks = skills.some(({ fields }) => fields.context === 'fork')
@@ -45,7 +50,7 @@ export function findingTools(
     fields.argumentHint === undefined ? [] : [`${name} ${fields.argumentHint}`],
   )
   const examples = hints.length === 0 ? '' : ` As in: ${hints.slice(0, 10).join('; ')}.`
-  // With many skills a list of names would cost more than the budget that it is left out for.
+  // With many skills, a list of all names would exceed the budget of the list.
   const names = incomplete ? {} : { enum: skills.map(({ name }) => name) }
   const description = `What the skill is to work on, as a user would write it after its name.${examples}`
   const activate: AgentTool = {
@@ -75,16 +80,17 @@ export function findingTools(
     description: `Finds skills for a task among all ${skills.length}; activate one with the tool skill.`,
     inputSchema: objectSchema({ query }, ['query']),
     async execute(input) {
-      const found = findSkills(textOf(input, 'query'), skills, foundSkills)
-      const lines = found.map(({ name, description }) => `${name}: ${description}`)
+      const matches = findSkills(textOf(input, 'query'), skills, searchLimit)
+      const lines = matches.map(({ name, description }) => `${name}: ${description}`)
       return lines.join('\n') || 'No skill fits these words.'
     },
   }
   return incomplete ? [activate, search] : [activate]
 }
 
-const foundSkills = 8
+const searchLimit = 8
 
+/** Creates the tool that reads files of these skills; none if they have no files. */
 export function resourceTools(
   skills: readonly (Skill | undefined)[],
   manager: Pick<SkillManager, 'readResource'>,

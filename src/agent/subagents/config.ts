@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Diagnostic } from '#core/errors'
 import { isObject, type JsonObject } from '#core/json'
 import type { InvocationSource } from '#library/activation'
-import type { AgentEnvironment } from '#agent/agent-options'
+import { type PermissionMode, permissionModes } from '#agent/approval/permission-mode'
 import {
   type CallSettings,
   callSettings,
@@ -13,19 +13,9 @@ import {
 } from '#agent/check-options'
 import { SubagentConfigError } from '#agent/errors'
 import type { PromptTemplate, PromptText } from '#agent/prompt-template'
-import type { SessionPart } from '#agent/session'
-import type { SkillPart } from '#agent/skills/skill-part'
-import type { SchemaType } from '#agent/tool'
-import type { AgentEvent, AgentTool, ModelObject, UsageEntry } from '#agent/types'
+import type { AgentEvent, AgentTool, ModelObject, SchemaType } from '#agent/types'
 
-export const permissionModes = ['default', 'plan', 'dont-ask'] as const
-
-/**
- * How approvals are handled in a subagent. `default`: the approver of the parent is asked.
- * `plan`: only tools that change nothing are offered. `dont-ask`: what would have to be asked is
- * refused.
- */
-export type PermissionMode = (typeof permissionModes)[number]
+/* The message of each rule says what its value must be. */
 
 const nameForm = 'up to 64 letters, digits, `-`, `_` and `.`, beginning with a letter or digit'
 const notEmpty = 'a text that is not empty'
@@ -33,8 +23,7 @@ const text = required(notEmpty).regex(/\S/, notEmpty)
 const names = z.array(text, 'a list of names').nullish()
 const modelForm = 'a `provider:name` or a model object'
 
-/** The message of a rule says what its value must be. */
-const definition = z.strictObject({
+const definitionSchema = z.strictObject({
   name: required(nameForm).regex(/^[\p{L}\p{N}][\p{L}\p{N}._-]{0,63}$/u, nameForm),
   description: text,
   model: z.union([text, z.custom<ModelObject>(isObject)], modelForm).optional(),
@@ -53,7 +42,7 @@ const definition = z.strictObject({
 })
 
 /**
- * What a subagent is. Only `name` and `description` are required.
+ * The definition of a subagent. Only `name` and `description` are required; null means absent.
  *
  * @example
  * const reviewer: SubagentConfig = {
@@ -69,86 +58,109 @@ export interface SubagentConfig {
   /** When to delegate to it; the model reads this. */
   description: string
   /** `provider:name` or a model object; default: the parent's own model object. */
-  model?: string | ModelObject | undefined
+  model?: string | ModelObject | null | undefined
   /**
-   * The tools it may use, of those that its parent has: `Read`, `Bash(git:*)`, `mcp__github`,
-   * `mcp__github__*`, `*`; or tools of its own as values. Absent and empty mean none.
+   * Names of tools of its parent that it may use: `Read`, `Bash(git:*)`, `mcp__github`,
+   * `mcp__github__*`, `*`; or further tools as values. Absent and empty mean none.
    */
   tools?: readonly (string | AgentTool)[] | null | undefined
-  /** Taken away from what `tools` gives, in the same notation. */
+  /** Removed from `tools`, in the same notation. */
   disallowedTools?: readonly string[] | null | undefined
-  /** What it is told before its task: a text, or one with `{{variables}}` and their values. */
+  /** Instructions before its task: a text, or a template with `{{variables}}` and their values. */
   systemPrompt?: PromptText | null | undefined
-  /** Skills whose whole content it has from the start. `name arguments` passes arguments. */
+  /** Skills whose content is part of its instructions. `name arguments` passes arguments. */
   skills?: readonly string[] | null | undefined
-  /** Model calls before it must sum up; default 50. */
-  maxTurns?: number | undefined
+  /** Maximum number of model calls before the last one, which sums up; default 50. */
+  maxTurns?: number | null | undefined
   /** Default `default`. */
-  permissionMode?: PermissionMode | undefined
-  /** JSON Schema that its final answer must have. */
-  outputSchema?: JsonObject | undefined
-  /** Overrides of what it would take over from its parent. */
-  config?: SubagentOverrides | undefined
+  permissionMode?: PermissionMode | null | undefined
+  /** JSON Schema that its final answer must match. */
+  outputSchema?: JsonObject | null | undefined
+  /** Settings that it does not inherit from its parent. */
+  config?: SubagentOverrides | null | undefined
 }
 
-/** Settings of a subagent's runs that are not its parent's. */
+/** Settings that replace those of the parent. */
 export interface SubagentOverrides {
   /** Milliseconds for a whole delegation; default: the parent's. */
   timeoutMs?: number | undefined
-  /** Passed on to the provider. */
+  /** Settings of its model calls. */
   callSettings?: CallSettings | undefined
 }
 
-/** What a delegation can be given besides its task; everything is optional. */
+/** Options of a delegation besides its task. */
 export interface DelegateOptions {
-  /** Text that the subagent gets below its task. */
+  /** Text that follows the task. */
   context?: string | undefined
-  /** Messages that its conversation begins with; copied. Default: none, a fresh context. */
+  /** Messages with which its conversation begins; they are copied. Default: none. */
   contextMessages?: readonly ModelMessage[] | undefined
-  /** In place of the model of its definition. */
+  /** Replaces the model of the definition. */
   model?: string | ModelObject | undefined
-  /** In place of the turns of its definition. */
+  /** Replaces the maximum of turns of the definition. */
   maxTurns?: number | undefined
-  /** The shape of its final answer: JSON Schema, or a type of zod. Read it from `structured`. */
+  /** The shape of the final answer: a JSON Schema or a zod type. Read the answer from `structured`. */
   outputSchema?: JsonObject | SchemaType<unknown> | undefined
-  /** Milliseconds for the whole delegation, waiting for a free place included; default: the parent's. */
+  /** Milliseconds for the whole delegation, including the wait in the queue; default: the parent's. */
   timeoutMs?: number | undefined
-  /** Tokens in and out; then it ends. Default: the parent's. */
+  /** Maximum number of input and output tokens, after which it ends. Default: the parent's. */
   maxTokens?: number | undefined
-  /** Who asks; a model cannot start a skill that is withheld from models. Default: the program. */
+  /** Who delegates: a model gets no skill that disables its invocation by models. Default: the program. */
   source?: InvocationSource | undefined
-  /** Cancels it: that of the run that waits for it, say. */
+  /** Cancels the delegation, such as the signal of the run that waits for it. */
   signal?: AbortSignal | undefined
-  /** Told instead of the parent's stream of events. */
+  /** Receives the events instead of the parent. */
   onEvent?: ((event: AgentEvent) => void) | undefined
-  /** Whether text events come while its model writes; default false. */
+  /** Whether text events arrive while the model writes; default false. */
   stream?: boolean | undefined
 }
 
-export function requireConfig(given: SubagentConfig): SubagentConfig {
-  const { config, problems } = readConfig(given)
+/** @throws {SubagentConfigError} with every problem of an invalid definition. */
+export function requireConfig(definition: SubagentConfig): SubagentConfig {
+  const { config, problems } = readConfig(definition)
   if (config) return config
-  const named = typeof given.name === 'string' && given.name !== '' ? ` ${given.name}` : ''
-  const found = problems.map(({ field, problem, hint }): Diagnostic => {
+  const { name } = definition
+  const named = typeof name === 'string' && name !== '' ? ` ${name}` : ''
+  const diagnostics = problems.map(({ field, problem, hint }): Diagnostic => {
     const code = `subagent-${field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
     return { code, severity: 'error', message: `\`${field}\` ${problem}`, path: field, hint }
   })
   throw new SubagentConfigError({
     code: 'subagent-config',
-    message: `The subagent${named} cannot be used: ${found.map(({ message }) => message).join('; ')}.`,
-    hint: found.flatMap(({ hint }) => hint ?? []).join(' ') || undefined,
-    diagnostics: found,
+    message: `The subagent${named} cannot be used: ${diagnostics.map(({ message }) => message).join('; ')}.`,
+    hint: diagnostics.flatMap(({ hint }) => hint ?? []).join(' ') || undefined,
+    diagnostics,
   })
 }
 
-/** Reads a definition, or tells everything that is wrong with it. */
-export function readConfig(given: object): {
+export interface ConfigReading {
+  /** Undefined if there are problems. */
   config?: SubagentConfig | undefined
   problems: readonly OptionProblem[]
-} {
-  const { data: config } = definition.safeParse(given)
-  const problems = config ? [] : problemsIn(definition, given, 'a subagent')
+}
+
+export function readConfig(definition: object): ConfigReading {
+  if (!isObject(definition)) {
+    return { problems: [{ field: 'definition', problem: 'must be an object' }] }
+  }
+  const fields = withoutNulls(definition)
+  const { data: config } = definitionSchema.safeParse(fields)
+  const problems = config ? [] : problemsIn(definitionSchema, fields, 'a subagent')
   return { config, problems }
+}
+
+/** Removes fields that are null, also those of `config` and `callSettings`. */
+function withoutNulls(value: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const isSet = ([, field]: [string, unknown]) => field !== null
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(isSet)
+      .map(([name, field]) => [
+        name,
+        (name === 'config' || name === 'callSettings') && isObject(field)
+          ? withoutNulls(field)
+          : field,
+      ]),
+  )
 }
 
 function required(form: string): z.ZodString {
@@ -161,28 +173,4 @@ function isTool(value: unknown) {
 
 function isTemplate(value: unknown) {
   return isObject(value) && typeof value['template'] === 'string'
-}
-
-/** What subagents get of the agent that delegates to them, and nothing of its conversation. */
-export interface SubagentParent {
-  environment: Pick<
-    AgentEnvironment,
-    'name' | 'options' | 'denied' | 'runtime' | 'model' | 'resolveModel'
-  >
-  /** Where the tools of servers and the workflows come from. */
-  servers?:
-    | {
-        ready(signal?: AbortSignal): Promise<void>
-        workflowsOfChild(): readonly SessionPart[]
-      }
-    | undefined
-  /** Everything it may use now: the ceiling of its subagents. */
-  tools: () => readonly AgentTool[]
-  /** Undefined when it has no skills. */
-  skills: () => Pick<SkillPart, 'manager' | 'load' | 'rules'> | undefined
-  /** Why no model may be asked any more. */
-  exhausted?: (() => string | undefined) | undefined
-  onUsage: (entry: UsageEntry) => void
-  /** Tells what happens in a subagent; events carry the id of the delegation. */
-  onEvent: (event: AgentEvent) => void
 }

@@ -3,7 +3,7 @@ import { untilAborted } from '#core/runtime'
 import { cutToColumns } from '#core/text'
 import { textOf } from '#agent/built-in-tools/paths'
 import { SubagentDelegationError } from '#agent/errors'
-import type { AgentSession, SessionPart } from '#agent/session'
+import type { JoinedSession, SessionPart } from '#agent/session-contract'
 import { objectSchema, ownTool } from '#agent/tool'
 import type { AgentTool, ToolContext } from '#agent/types'
 import type { SubagentConfig } from './config.ts'
@@ -12,18 +12,18 @@ import type { SubagentManager } from './manager.ts'
 
 const keptResults = 20
 
-/** An agent's tools to delegate, and a message when a background delegation is over. */
+/** Offers the tools that delegate, and tells the model when a background delegation is over. */
 export class DelegationPart implements SessionPart {
   readonly #manager: SubagentManager
   readonly #background = new Map<string, DelegationHandle>()
-  #session: AgentSession | undefined
+  #session: JoinedSession | undefined
   #tools: readonly AgentTool[] = []
 
   constructor(manager: SubagentManager) {
     this.#manager = manager
   }
 
-  attach(session: AgentSession) {
+  attach(session: JoinedSession) {
     this.#session = session
   }
 
@@ -40,10 +40,10 @@ export class DelegationPart implements SessionPart {
     await this.#manager.cancelAll()
   }
 
-  /** The tools by which a model hands tasks on; what a subagent does is asked for call by call. */
+  /** Delegating needs no approval: the calls of the subagent are approved one by one. */
   #delegationTools(configs: readonly SubagentConfig[]): AgentTool[] {
     const delegation = { type: 'string' }
-    const message = delegation
+    const message = { type: 'string' }
     return [
       {
         ...ownTool,
@@ -101,26 +101,27 @@ export class DelegationPart implements SessionPart {
 
   async #delegate(input: JsonObject, { signal, onEvent }: ToolContext): Promise<string> {
     const task = textOf(input, 'task')
-    const resumed = textOf(input, 'resume')
-    const background = input['background'] === true
-    // A background delegation outlives the call and the run: their signal and stream are not its own.
-    const options = { source: 'model', ...(background ? {} : { signal, onEvent }) } as const
+    const resumedId = textOf(input, 'resume')
+    const isBackground = input['background'] === true
+    // A background delegation outlives this call and its run, so it does not get their signal and stream.
+    const options = { source: 'model', ...(isBackground ? {} : { signal, onEvent }) } as const
     const handle =
-      resumed === ''
+      resumedId === ''
         ? await this.#manager.delegateAsync(textOf(input, 'agent'), task, options)
-        : await this.#manager.resume(resumed, task, options)
-    if (!background) return answerText(await handle.result())
+        : await this.#manager.resume(resumedId, task, options)
+    if (!isBackground) return answerText(await handle.result())
     void this.#watch(handle)
     return `Delegation ${handle.id} to ${handle.subagentName} has started in the background. You will get a message when it ends.`
   }
 
   async #watch(handle: DelegationHandle): Promise<void> {
     const { id, subagentName } = handle
+    // A resumed delegation moves to the end, where it is kept longest.
     this.#background.delete(id)
     this.#background.set(id, handle)
     const { status } = await handle.result()
     const finished = [...this.#background.values()].filter(({ isComplete }) => isComplete)
-    for (const { id: old } of finished.slice(0, -keptResults)) this.#background.delete(old)
+    for (const outdated of finished.slice(0, -keptResults)) this.#background.delete(outdated.id)
     this.#session?.steer(
       `The background delegation ${id} to ${subagentName} is over: ${status}. Get its answer with delegation_status.`,
     )
@@ -128,9 +129,9 @@ export class DelegationPart implements SessionPart {
 
   async #status(input: JsonObject, { signal }: ToolContext): Promise<string> {
     const id = textOf(input, 'delegation')
-    const chosen = id === '' ? [...this.#background.values()] : [this.#required(id)]
-    if (chosen.length === 0) return 'Nothing was delegated in the background.'
-    const states = chosen.map(async (handle) => {
+    const handles = id === '' ? [...this.#background.values()] : [this.#required(id)]
+    if (handles.length === 0) return 'Nothing was delegated in the background.'
+    const states = handles.map(async (handle) => {
       if (input['wait'] === true) await untilAborted(handle.result(), signal)
       return await stateText(handle)
     })
@@ -138,20 +139,22 @@ export class DelegationPart implements SessionPart {
   }
 
   #required(id: string): DelegationHandle {
-    const found = this.#background.get(id)
-    if (found) return found
-    const known = [...this.#background.keys()].join(', ')
+    const handle = this.#background.get(id)
+    if (handle) return handle
+    const ids = [...this.#background.keys()].join(', ')
     const message = `There is no background delegation ${id}.`
-    const hint = `There are ${known || 'none'}.`
+    const hint = `There are ${ids || 'none'}.`
     throw new SubagentDelegationError({ code: 'delegation-unknown', message, hint })
   }
 }
 
+/** Characters of all descriptions together. */
 const catalogueLength = 8000
-const shortest = 40
+const shortestDescription = 40
 
+/** Lists the subagents for the model; each description gets an equal share of the length. */
 function agentCatalogue(configs: readonly SubagentConfig[]): string {
-  const share = Math.max(shortest, Math.floor(catalogueLength / configs.length))
+  const share = Math.max(shortestDescription, Math.floor(catalogueLength / configs.length))
   const lines = configs.map(({ name, description }) => {
     const text = description.replaceAll(/\s+/g, ' ').trim()
     return `- ${name}: ${cutToColumns(text, share)}`
@@ -159,23 +162,24 @@ function agentCatalogue(configs: readonly SubagentConfig[]): string {
   return lines.join('\n')
 }
 
+/** @throws {SubagentDelegationError} for a failed or cancelled delegation, so that the model reads an error. */
 function answerText(result: SubagentResult): string {
   const { id, subagentName, status, output, error = '' } = result
-  const which = `delegation ${id} of ${subagentName}`
-  if (status === 'completed') return `${output}\n\n[${which}: completed]`
+  const delegation = `delegation ${id} of ${subagentName}`
+  if (status === 'completed') return `${output}\n\n[${delegation}: completed]`
   if (status === 'capped') {
-    return `${output}\n\n[${which} is not done: ${error}. This is its summary; resume it to continue.]`
+    return `${output}\n\n[${delegation} is not done: ${error}. This is its summary; resume it to continue.]`
   }
-  const partial = output === '' ? '' : ` Until then it wrote: ${output}`
-  const message = `The delegation ${id} to ${subagentName} ${status}: ${error}${partial}`
+  const partialOutput = output === '' ? '' : ` Until then it wrote: ${output}`
+  const message = `The delegation ${id} to ${subagentName} ${status}: ${error}${partialOutput}`
   throw new SubagentDelegationError({ code: `delegation-${status}`, message })
 }
 
 async function stateText(handle: DelegationHandle): Promise<string> {
   const { id, subagentName, status } = handle
-  const head = `Delegation ${id} to ${subagentName}: ${status}`
-  if (!handle.isComplete) return `${head}.`
+  const state = `Delegation ${id} to ${subagentName}: ${status}`
+  if (!handle.isComplete) return `${state}.`
   const { output, error } = await handle.result()
-  const ended = `${head}${error === undefined ? '' : ` (${error})`}.`
-  return output === '' ? ended : `${ended}\n${output}`
+  const line = `${state}${error === undefined ? '' : ` (${error})`}.`
+  return output === '' ? line : `${line}\n${output}`
 }

@@ -7,44 +7,46 @@ import { maxTurnsExceeded } from '#agent/loop/run-loop'
 import type { Queue } from '#agent/queue'
 import type { Stopper, StopReason } from '#agent/stopper'
 import type { AgentEvent, LoopOutcome, RunStatus, TokenUsage } from '#agent/types'
-import type { Child, Work } from './child.ts'
+import type { DelegationRequest, SubagentSession } from './subagent-session.ts'
 
 export type DelegationStatus = 'queued' | 'running' | RunStatus
 
-/** `capped`: its turns were used up, or it repeated itself. */
+/** `capped`: it reached its maximum of turns or tokens, or repeated itself. */
 type EndReason = 'done' | 'capped' | 'cancelled' | 'parent-cancelled' | 'timeout' | 'failed'
 
-/** What a delegation came to. There is one however it ended. */
+/** The result of a delegation, also of one that failed or was cancelled. */
 export interface SubagentResult {
-  /** The delegation; `resume` takes it. */
+  /** The ID of the delegation, for `resume`. */
   id: string
   subagentName: string
   task: string
   success: boolean
   status: RunStatus
   endReason: EndReason
-  /** The final answer; the text until then where there is none; the summary where capped. */
+  /** The final answer; a summary if `capped`; without either, the text written so far. */
   output: string
-  /** The final answer as JSON, where a schema was given. */
+  /** The final answer as JSON, if the delegation has an output schema. */
   structured?: JsonValue | undefined
-  /** Of all model calls of this delegation, however it ended. */
+  /** Tokens of all model calls of this delegation. */
   usage: TokenUsage
   durationMs: number
-  /** The run of the tool loop; undefined where the model was never asked. */
+  /** The outcome of the tool loop; undefined if the model was never called. */
   result: LoopOutcome | undefined
   error?: string | undefined
-  /** What was asked for and could not be given, such as unknown tools. */
+  /** Sentences about tools that the subagent should have had and did not get. */
   notices: readonly string[]
 }
 
 /** @internal */
-interface DelegationInput extends Pick<Work, 'task' | 'options'> {
-  child: Child
+interface DelegationInput extends Pick<DelegationRequest, 'task' | 'options'> {
+  subagent: SubagentSession
   queue: Queue
   stopper: Stopper
+  /** Called once the result is known. */
   onEnd: () => void
 }
 
+/** A delegation that is queued, running or over. */
 export class DelegationHandle {
   readonly id: string
   readonly subagentName: string
@@ -56,8 +58,8 @@ export class DelegationHandle {
 
   /** @internal */
   constructor(input: DelegationInput) {
-    this.id = input.child.id
-    this.subagentName = input.child.config.name
+    this.id = input.subagent.id
+    this.subagentName = input.subagent.config.name
     this.task = input.task
     this.#input = input
     this.#done = this.#run()
@@ -71,12 +73,12 @@ export class DelegationHandle {
     return this.#status !== 'queued' && this.#status !== 'running'
   }
 
-  /** What happens in it, from the beginning until its end. */
+  /** All events of the delegation, from its beginning to its end. */
   get events(): AsyncIterable<AgentEvent> {
     return { [Symbol.asyncIterator]: () => this.#log.read() }
   }
 
-  /** Waits for the end. Never rejects: a failure is a result. */
+  /** Waits for the end. Never rejects: a failure is a result too. */
   result(): Promise<SubagentResult> {
     return this.#done
   }
@@ -85,33 +87,34 @@ export class DelegationHandle {
     this.#input.stopper.stop('cancelled')
   }
 
-  /** Sends a message for its next step. @throws {SubagentDelegationError} when it is over. */
+  /** Sends a message that the subagent reads before its next step. @throws {SubagentDelegationError} after the end. */
   send(text: string): void {
-    if (!this.isComplete) return this.#input.child.session.steer(text)
+    if (!this.isComplete) return this.#input.subagent.conversation.steer(text)
     const message = `The delegation ${this.id} to ${this.subagentName} has ended and takes no more messages.`
     const hint = 'Resume it with the message as its next task.'
     throw new SubagentDelegationError({ code: 'delegation-over', message, hint })
   }
 
   async #run(): Promise<SubagentResult> {
-    const { child, queue, stopper, onEnd } = this.#input
+    const { subagent, queue, stopper, onEnd } = this.#input
     const { id, subagentName, task } = this
-    const { runtime } = child.parent.environment
-    const began = runtime.elapsed()
+    const { runtime } = subagent.parent.environment
+    const startedAt = runtime.elapsed()
     let outcome: LoopOutcome | undefined
     let failure: string | undefined
     try {
-      const work = (): Promise<LoopOutcome> => current.run(subagentName, () => this.#work())
+      const work = (): Promise<LoopOutcome> =>
+        runningSubagent.run(subagentName, () => this.#carryOut())
       outcome = await queue.run(stopper.signal, work)
     } catch (error) {
       failure = stopper.signal.aborted ? undefined : failureText(error)
     }
-    const endReason = reasonOf(outcome, stopper.reason, failure)
+    const endReason = endReasonOf(outcome, stopper.reason, failure)
     stopper.end()
-    const { status, told, fallback } = endings[endReason]
+    const { status, error, defaultError } = endings[endReason]
     const success = endReason === 'done'
     this.#status = status
-    this.#tellStatus(status)
+    this.#reportStatus(status)
     this.#log.end()
     onEnd()
     return {
@@ -123,78 +126,84 @@ export class DelegationHandle {
       endReason,
       output: outcome?.text ?? '',
       ...present({ structured: outcome?.output }),
-      usage: child.used,
-      durationMs: Math.round(runtime.elapsed() - began),
+      usage: subagent.used,
+      durationMs: Math.round(runtime.elapsed() - startedAt),
       result: outcome,
-      ...(success ? {} : { error: told ?? failure ?? outcome?.error ?? fallback }),
-      notices: child.notices,
+      ...(success ? {} : { error: error ?? failure ?? outcome?.error ?? defaultError }),
+      notices: subagent.notices,
     }
   }
 
-  async #work(): Promise<LoopOutcome> {
-    const { child, stopper, options } = this.#input
-    const { stream = false, context = '' } = options
-    const more = context.trim() === '' ? '' : `\n\n<context>\n${context.trim()}\n</context>`
+  async #carryOut(): Promise<LoopOutcome> {
+    const { subagent, stopper, options } = this.#input
+    const { stream = false } = options
+    const context = options.context?.trim() ?? ''
+    const suffix = context === '' ? '' : `\n\n<context>\n${context}\n</context>`
     this.#status = 'running'
-    this.#tellStatus('started')
-    return await child.session.run(`${this.task}${more}`, {
+    this.#reportStatus('started')
+    return await subagent.conversation.run(`${this.task}${suffix}`, {
       signal: stopper.signal,
-      onEvent: (event) => this.#tell(event),
+      onEvent: (event) => this.#report(event),
       stream,
-      outputSchema: child.outputSchema,
+      outputSchema: subagent.outputSchema,
     })
   }
 
-  #tellStatus(status: 'started' | RunStatus) {
-    const { id: delegation, subagentName: subagent } = this
-    const agent = this.#input.child.parent.environment.name
-    this.#tell({ type: 'delegation', agent, delegation, subagent, status })
+  #reportStatus(status: 'started' | RunStatus) {
+    const { id: delegation, subagentName } = this
+    const agent = this.#input.subagent.parent.environment.name
+    this.#report({ type: 'delegation', agent, delegation, subagent: subagentName, status })
   }
 
-  #tell(event: AgentEvent): void {
-    const { options, child } = this.#input
+  #report(event: AgentEvent): void {
+    const { options, subagent } = this.#input
     this.#log.add(event)
     try {
-      if (!options.onEvent) child.parent.onEvent(event)
-      else options.onEvent(event)
+      if (options.onEvent) options.onEvent(event)
+      else subagent.parent.onEvent(event)
     } catch {
       // The listener is responsible for its errors.
     }
   }
 }
 
-/** A run that was done when it was stopped is done. */
-function reasonOf(
+/** A run that finished before it was stopped counts as finished. */
+function endReasonOf(
   outcome: LoopOutcome | undefined,
-  stopped: StopReason | undefined,
+  stopReason: StopReason | undefined,
   failure: string | undefined,
 ): EndReason {
   if (outcome?.status === 'completed') return 'done'
   if (outcome?.status === 'capped') return 'capped'
-  if (stopped) return stopped
+  if (stopReason) return stopReason
   return outcome?.status === 'cancelled' && failure === undefined ? 'cancelled' : 'failed'
 }
 
-/** `told` is the error whatever else is known; `fallback` where nothing is. */
-const endings: Readonly<
-  Record<EndReason, { status: RunStatus; told?: string; fallback?: string }>
-> = {
+interface Ending {
+  status: RunStatus
+  /** Takes precedence over the error of the run. */
+  error?: string
+  /** Used if the run has no error. */
+  defaultError?: string
+}
+
+const endings: Readonly<Record<EndReason, Ending>> = {
   done: { status: 'completed' },
-  capped: { status: 'capped', fallback: maxTurnsExceeded },
-  cancelled: { status: 'cancelled', told: 'The delegation was cancelled.' },
+  capped: { status: 'capped', defaultError: maxTurnsExceeded },
+  cancelled: { status: 'cancelled', error: 'The delegation was cancelled.' },
   'parent-cancelled': {
     status: 'cancelled',
-    told: 'The delegation was cancelled with the run that waited for it.',
+    error: 'The delegation was cancelled with the run that waited for it.',
   },
-  timeout: { status: 'failed', told: 'The delegation took longer than it may.' },
-  failed: { status: 'failed', fallback: 'The delegation failed.' },
+  timeout: { status: 'failed', error: 'The delegation took longer than it may.' },
+  failed: { status: 'failed', defaultError: 'The delegation failed.' },
 }
 
 /**
- * Returns the result, for callers that prefer an error to looking at `success`.
+ * Returns the result of a successful delegation, and throws for any other.
  *
- * @throws {SubagentTimeoutError} when its turns or its time ran out.
- * @throws {SubagentDelegationError} when it failed or was cancelled.
+ * @throws {SubagentTimeoutError} if the delegation reached its maximum of turns or its time limit.
+ * @throws {SubagentDelegationError} if it failed or was cancelled.
  * @example
  * const { output } = requireSuccess(await agent.delegate('reviewer', 'Review src/a.ts'))
  */
@@ -207,12 +216,16 @@ export function requireSuccess(result: SubagentResult): SubagentResult {
   throw new Failure({ code: `delegation-${endReason}`, message })
 }
 
-/** The subagent that is running: a tool of it may reach a manager by its own means. */
-const current = new AsyncLocalStorage<string>()
+/**
+ * The name of the subagent in whose run this code is executed. A subagent has no tools that delegate,
+ * but the code of one of its tools can call a manager itself.
+ */
+const runningSubagent = new AsyncLocalStorage<string>()
 
-export function refuseNesting(wanted: string): void {
-  const subagent = current.getStore()
+/** @throws {SubagentNestingError} if a subagent's run delegates. */
+export function refuseNesting(target: string): void {
+  const subagent = runningSubagent.getStore()
   if (subagent === undefined) return
-  const message = `The subagent ${subagent} may not delegate to ${wanted}: subagents are one level deep.`
+  const message = `The subagent ${subagent} may not delegate to ${target}: subagents are one level deep.`
   throw new SubagentNestingError({ code: 'subagent-nesting', message })
 }

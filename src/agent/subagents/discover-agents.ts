@@ -7,11 +7,13 @@ import { type DiscoverOptions, trustPolicy } from '#library/discover'
 import { formatAllowedTools, parseAllowedTools } from '#skill/allowed-tools'
 import { splitArguments } from '#skill/arguments'
 import { readFrontmatter } from '#skill/parse'
-import type { YamlNode } from '#skill/read-yaml'
-import { agentDirectories, agentFilesIn, upTo } from '#trust/project-files'
+import type { YamlEntry, YamlNode } from '#skill/read-yaml'
+import { agentDirectories, agentFilesIn } from '#trust/agent-files'
+import { upTo } from '#core/folders'
 import { agentTrust } from '#trust/skill-trust'
 import { SubagentNotFoundError } from '#agent/errors'
-import { type PermissionMode, readConfig, type SubagentConfig } from './config.ts'
+import type { PermissionMode } from '#agent/approval/permission-mode'
+import { readConfig, type SubagentConfig } from './config.ts'
 
 export type DiscoverAgentsOptions = Pick<
   DiscoverOptions,
@@ -27,20 +29,30 @@ export interface AgentInfo extends Omit<AgentPlace, 'directory'> {
 }
 
 export interface AgentDiscovery {
-  /** One of each name, in order of precedence, then code-point order of paths. */
+  /** One subagent for each name, in order of precedence, then of paths by code points. */
   agents: readonly AgentInfo[]
-  /** Not used because their project is not trusted. */
-  withheld: readonly Record<'name' | 'description' | 'path' | 'reason' | 'hint', string>[]
-  broken: readonly { path: string; name?: string | undefined; diagnostics: readonly Diagnostic[] }[]
+  /** Not used, because their project is not trusted. */
+  withheld: readonly WithheldAgent[]
+  /** Files with errors. */
+  broken: readonly BrokenAgent[]
   diagnostics: readonly Diagnostic[]
 }
 
-/** Finds definitions in the project, then in the home directory. Never throws for what it finds. */
+export type WithheldAgent = Record<'name' | 'description' | 'path' | 'reason' | 'hint', string>
+
+export interface BrokenAgent {
+  path: string
+  /** The field `name`, if it is a text. */
+  name?: string | undefined
+  diagnostics: readonly Diagnostic[]
+}
+
+/** Finds definitions in the project, then in the home directory. An invalid file is a diagnostic. */
 export function discoverAgents(options: DiscoverAgentsOptions): AgentDiscovery {
   const trust = trustPolicy(options)
   const agents = new Map<string, AgentInfo>()
-  const withheld: AgentDiscovery['withheld'][number][] = []
-  const broken: AgentDiscovery['broken'][number][] = []
+  const withheld: WithheldAgent[] = []
+  const broken: BrokenAgent[] = []
   const diagnostics: Diagnostic[] = [...trust.diagnostics]
   for (const { directory, ...place } of agentPlaces(options.runtime, options.precedence)) {
     const { files, problems } = agentFilesIn(directory)
@@ -48,35 +60,35 @@ export function discoverAgents(options: DiscoverAgentsOptions): AgentDiscovery {
       diagnostics.push({ code: 'directory-unreadable', severity: 'error', ...problem })
     }
     for (const path of files) {
-      const { config, name: written, diagnostics: own } = readAgentAt(path)
-      diagnostics.push(...own)
+      const { config, ...reading } = readAgentAt(path)
+      diagnostics.push(...reading.diagnostics)
       if (!config) {
-        broken.push({ path, name: written, diagnostics: own })
+        broken.push({ path, name: reading.name, diagnostics: reading.diagnostics })
         continue
       }
       const { name, description } = config
       const subject = { name, scope: place.scope, path }
       const { level, reason, hint } = agentTrust(subject, trust.policy)
-      const first = agents.get(name)
+      const preferred = agents.get(name)
       if (level !== 'trusted') {
         withheld.push({ name, description, path, reason, hint })
         const message = `the subagent ${name} is not used: ${reason}`
         diagnostics.push({ code: 'agent-untrusted', severity: 'warning', message, path, hint })
-      } else if (!first) {
-        agents.set(name, { config, path, ...place, shadows: [], diagnostics: own })
+      } else if (!preferred) {
+        agents.set(name, { config, path, ...place, shadows: [], diagnostics: reading.diagnostics })
       } else {
-        agents.set(name, { ...first, shadows: [...first.shadows, path] })
-        const isTwice = dirname(first.path) === dirname(path)
-        if (isTwice) diagnostics.push(sameName(name, first.path, path))
+        agents.set(name, { ...preferred, shadows: [...preferred.shadows, path] })
+        const isSameFolder = dirname(preferred.path) === dirname(path)
+        if (isSameFolder) diagnostics.push(sameName(name, preferred.path, path))
       }
     }
   }
   return { agents: [...agents.values()], withheld, broken, diagnostics }
 }
 
-/** A definition that is never used, because another one in its folder has its name. */
-export function sameName(name: string, used: string, path: string): Diagnostic {
-  const message = `the subagent ${name} is defined by ${used} too, which is used`
+/** Warns about a definition whose name another definition in the same folder has. */
+export function sameName(name: string, usedPath: string, path: string): Diagnostic {
+  const message = `the subagent ${name} is defined by ${usedPath} too, which is used`
   return { code: 'agent-twice', severity: 'warning', message, path, hint: 'Rename one of them.' }
 }
 
@@ -86,21 +98,21 @@ interface AgentPlace {
   source: string
 }
 
-/** Every directory that is looked into, highest precedence first. */
+/** Returns every directory that is searched, highest precedence first. */
 export function agentPlaces(runtime: Runtime, precedence?: 'project' | 'user'): AgentPlace[] {
-  const below = (root: string, scope: AgentPlace['scope'], prefix: string): AgentPlace[] =>
-    agentDirectories.map((place) => {
-      return { directory: join(root, place), scope, source: `${prefix}${place}` }
+  const placesBelow = (root: string, scope: AgentPlace['scope'], prefix: string): AgentPlace[] =>
+    agentDirectories.map((path) => {
+      return { directory: join(root, path), scope, source: `${prefix}${path}` }
     })
   const home = realPathOf(runtime.home) ?? runtime.home
   const workspace = findWorkspace(runtime.cwd, runtime)
   const roots = upTo(realPathOf(runtime.cwd) ?? runtime.cwd, workspace)
-  const project = roots.flatMap((root) => (root === home ? [] : below(root, 'project', '')))
-  const user = below(runtime.home, 'user', '~/')
+  const project = roots.flatMap((root) => (root === home ? [] : placesBelow(root, 'project', '')))
+  const user = placesBelow(runtime.home, 'user', '~/')
   return precedence === 'user' ? [...user, ...project] : [...project, ...user]
 }
 
-/** Reads one file by the rules of the directory it lies in. Never throws for what it finds. */
+/** Reads a file by the rules of its directory. An invalid file is a diagnostic. */
 export function readAgentAt(path: string): AgentFileReading {
   const file = readRegularFile(path, { maxBytes: 1024 * 1024, followSymlinks: true })
   if (!file.ok) {
@@ -112,17 +124,17 @@ export function readAgentAt(path: string): AgentFileReading {
 
 export function subagentNotFound(
   name: string,
-  known: readonly SubagentConfig[],
+  configs: readonly SubagentConfig[],
   { withheld, broken }: AgentDiscovery,
 ): SubagentNotFoundError {
   const subagent = `subagent ${safeLine(name)}`
-  const refused = withheld.find((agent) => agent.name === name)
-  if (refused) {
-    const message = `The ${subagent} is not used: ${refused.reason} (${refused.path}).`
-    const hint = refused.hint
+  const untrusted = withheld.find((agent) => agent.name === name)
+  if (untrusted) {
+    const message = `The ${subagent} is not used: ${untrusted.reason} (${untrusted.path}).`
+    const { hint } = untrusted
     return new SubagentNotFoundError({ code: 'subagent-untrusted', message, hint })
   }
-  const file = broken.find((one) => one.name === name || basename(one.path, '.md') === name)
+  const file = broken.find((agent) => agent.name === name || basename(agent.path, '.md') === name)
   if (file) {
     return new SubagentNotFoundError({
       code: 'subagent-broken',
@@ -132,7 +144,7 @@ export function subagentNotFound(
     })
   }
   const message = `There is no subagent named ${safeLine(name)}.`
-  const names = known.map((config) => config.name)
+  const names = configs.map((config) => config.name)
   const hint = `${didYouMean(name, names)} There are ${names.join(', ') || 'none'}.`.trim()
   return new SubagentNotFoundError({ code: 'subagent-not-found', message, hint })
 }
@@ -140,7 +152,7 @@ export function subagentNotFound(
 export interface AgentFileReading {
   config: SubagentConfig | undefined
   name?: string | undefined
-  /** The positions of the values of its fields, by the names of the documentation. */
+  /** Positions of the values, by the documented names of the fields. */
   places?: ReadonlyMap<string, { line: number; column: number }> | undefined
   diagnostics: readonly Diagnostic[]
 }
@@ -150,15 +162,57 @@ export function readAgentFile(content: string | Uint8Array, path: string): Agent
   if (!reading.ok) return { config: undefined, diagnostics: reading.diagnostics }
   const { root, split } = reading
   const diagnostics = [...reading.diagnostics]
-  const report = (
-    severity: 'error' | 'warning',
-    code: string,
-    { line, column }: YamlNode,
-    message: string,
-    hint?: string,
-  ) => void diagnostics.push({ code, severity, message, path, line, column, hint })
+  const report: Report = (severity, code, { line, column }, message, hint) => {
+    diagnostics.push({ code, severity, message, path, line, column, hint })
+  }
+  const nodes = readFields(root.entries, report)
+  const valueOf = (field: string): unknown => plainValue(nodes.get(field))
+
+  const mode = valueOf('permission-mode')
+  if (modesWithoutEffect.includes(mode)) {
+    const message = `\`permission-mode: ${String(mode)}\` has no effect here; the approver is still asked.`
+    report('warning', 'permission-mode', nodes.get('permission-mode') ?? root, message)
+  }
+  const name = valueOf('name')
+  const model = valueOf('model')
+  const timeout = numberOf(valueOf('timeout'))
+  const { config, problems } = readConfig({
+    name,
+    description: valueOf('description'),
+    model: model === 'inherit' ? undefined : model,
+    tools: toolsOf(nodes.get('tools')) ?? defaultTools(path),
+    disallowedTools: toolsOf(nodes.get('disallowed-tools')),
+    skills: skillsOf(valueOf('skills')),
+    maxTurns: numberOf(valueOf('max-turns')),
+    permissionMode: modeOf(mode),
+    systemPrompt: split.body.trim() || undefined,
+    config: timeout === undefined ? undefined : { timeoutMs: timeout * 1000 },
+  })
+  for (const { field, problem, hint } of problems) {
+    const key = field === 'config.timeoutMs' ? 'timeout' : fieldName(field)
+    const code = key === 'name' || key === 'description' ? `agent-${key}` : 'field-type'
+    report('error', code, nodes.get(key) ?? root, `\`${key}\` ${problem}.`, hint)
+  }
+  return {
+    config: hasErrors(diagnostics) ? undefined : config,
+    name: typeof name === 'string' ? name : undefined,
+    places: nodes,
+    diagnostics,
+  }
+}
+
+type Report = (
+  severity: 'error' | 'warning',
+  code: string,
+  position: Pick<YamlNode, 'line' | 'column'>,
+  message: string,
+  hint?: string,
+) => void
+
+/** Returns the values by the documented names of their fields. */
+function readFields(entries: readonly YamlEntry[], report: Report): Map<string, YamlNode> {
   const nodes = new Map<string, YamlNode>()
-  for (const { key, value } of root.entries) {
+  for (const { key, value } of entries) {
     const field = fieldName(key.text)
     if (nodes.has(field)) {
       const message = `\`${key.text}\` is there twice, in two spellings; the first one counts.`
@@ -170,41 +224,12 @@ export function readAgentFile(content: string | Uint8Array, path: string): Agent
       report('warning', 'field-unknown', key, message, hint)
     }
   }
-  const valueOf = (field: string): unknown => plainValue(nodes.get(field))
-  const written = valueOf('permission-mode')
-  if (modesWithoutEffect.includes(written)) {
-    const message = `\`permission-mode: ${String(written)}\` has no effect here; the approver is still asked.`
-    report('warning', 'permission-mode', nodes.get('permission-mode') ?? root, message)
-  }
-  // Where no `tools` are named, the owner of this directory means all that the parent has
-  // (code.claude.com/docs/en/sub-agents).
-  const absent = /[\\/]\.claude[\\/]agents[\\/]/.test(path) ? ['*'] : undefined
-  const model = valueOf('model')
-  const timeout = numberOf(valueOf('timeout'))
-  const { config, problems } = readConfig({
-    name: valueOf('name'),
-    description: valueOf('description'),
-    model: model === 'inherit' ? undefined : model,
-    tools: toolsOf(nodes.get('tools')) ?? absent,
-    disallowedTools: toolsOf(nodes.get('disallowed-tools')),
-    skills: skillsOf(valueOf('skills')),
-    maxTurns: numberOf(valueOf('max-turns')),
-    permissionMode: modeOf(written),
-    systemPrompt: split.body.trim() || undefined,
-    config: timeout === undefined ? undefined : { timeoutMs: timeout * 1000 },
-  })
-  for (const { field, problem, hint } of problems) {
-    const name = field === 'config.timeoutMs' ? 'timeout' : fieldName(field)
-    const code = name === 'name' || name === 'description' ? `agent-${name}` : 'field-type'
-    report('error', code, nodes.get(name) ?? root, `\`${name}\` ${problem}.`, hint)
-  }
-  const name = valueOf('name')
-  return {
-    config: hasErrors(diagnostics) ? undefined : config,
-    name: typeof name === 'string' ? name : undefined,
-    places: nodes,
-    diagnostics,
-  }
+  return nodes
+}
+
+/** Without `tools`, a subagent of Claude Code has all of its parent (code.claude.com/docs/en/sub-agents). */
+function defaultTools(path: string): readonly string[] | undefined {
+  return /[\\/]\.claude[\\/]agents[\\/]/.test(path) ? ['*'] : undefined
 }
 
 const fieldNames: readonly string[] =
@@ -220,33 +245,33 @@ const foreignFields: ReadonlySet<string> = new Set(
 /** Permission modes of other clients that allow more than `default`. */
 const modesWithoutEffect: readonly unknown[] = ['acceptEdits', 'auto', 'bypassPermissions']
 
-function modeOf(written: unknown): unknown {
-  if (modesWithoutEffect.includes(written)) return 'default'
-  return written === 'dontAsk' ? ('dont-ask' satisfies PermissionMode) : written
+function modeOf(mode: unknown): unknown {
+  if (modesWithoutEffect.includes(mode)) return 'default'
+  return mode === 'dontAsk' ? ('dont-ask' satisfies PermissionMode) : mode
 }
 
-/** The spelling of the documentation: `maxTurns` and `max_turns` are `max-turns`. */
-function fieldName(written: string) {
-  return written
+/** Returns the documented spelling: `maxTurns` and `max_turns` are `max-turns`. */
+function fieldName(text: string) {
+  return text
     .replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => `-${letter}`)
     .replaceAll('_', '-')
     .toLowerCase()
 }
 
-/** A text, a list, or undefined for nothing. A map is `false`, which no field may be. */
+/** Returns a text, a list, or undefined for an empty value; for a map `false`, which no field accepts. */
 function plainValue(node: YamlNode | undefined): unknown {
   if (!node) return undefined
   if (node.kind === 'scalar') return node.value === null ? undefined : node.text.trim() || undefined
   return node.kind === 'list' && node.items.map(plainValue)
 }
 
-/** NaN for what is not a whole number from 1. */
+/** Returns NaN, which no field accepts, for any value but a whole number from 1. */
 function numberOf(value: unknown) {
   if (value === undefined) return undefined
   return typeof value === 'string' && /^[1-9]\d{0,8}$/.test(value) ? Number(value) : Number.NaN
 }
 
-/** Undefined where the field is absent; empty where it is there and names nothing. */
+/** Undefined if the field is absent; an empty list if it is empty. */
 function toolsOf(node: YamlNode | undefined): unknown {
   if (!node) return undefined
   const isList = node.kind === 'list' && node.items.every(({ kind }) => kind === 'scalar')
@@ -254,7 +279,7 @@ function toolsOf(node: YamlNode | undefined): unknown {
   return parseAllowedTools(node).map((tool) => formatAllowedTools([tool]))
 }
 
-/** Words of a text; an item of a list may carry arguments after the name of the skill. */
+/** A text is split into words. An item of a list may contain arguments after the name of the skill. */
 function skillsOf(value: unknown): unknown {
   if (typeof value === 'string') return splitArguments(value.replaceAll(',', ' '))
   return Array.isArray(value) ? value.filter((item) => item !== undefined) : value

@@ -2,20 +2,16 @@ import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import type { Activation } from '#library/activation'
 import { defaultTimeoutMs } from '#agent/agent-options'
-import { limits, requireOptions, runLimits } from '#agent/check-options'
-import type { Conversation } from '#agent/conversation/store'
-import { SubagentConfigError, SubagentDelegationError } from '#agent/errors'
+import { checkArgument, listOf, oneOf, type OptionOwner, rule } from '#core/api-options'
+import { isObject } from '#core/json'
+import { checkAgentOptions, limits, requireOptions, runLimits } from '#agent/check-options'
+import type { StoredDelegation } from '#agent/conversation/store'
+import { SubagentConfigError, SubagentDelegationError, usageError } from '#agent/errors'
 import { Queue } from '#agent/queue'
 import { Stopper } from '#agent/stopper'
 import type { TokenUsage, UsageEntry } from '#agent/types'
 import { UsageLedger } from '#agent/usage'
-import { Child, type Work } from './child.ts'
-import {
-  type DelegateOptions,
-  requireConfig,
-  type SubagentConfig,
-  type SubagentParent,
-} from './config.ts'
+import { type DelegateOptions, requireConfig, type SubagentConfig } from './config.ts'
 import { DelegationHandle, refuseNesting, type SubagentResult } from './delegation.ts'
 import {
   type AgentDiscovery,
@@ -23,22 +19,46 @@ import {
   type DiscoverAgentsOptions,
   subagentNotFound,
 } from './discover-agents.ts'
-import { cycleHint, findCycle, forkName, forkOf } from './skills.ts'
+import type { SubagentParent } from './parent.ts'
+import { cycleHint, findCycle, forkedTask, forkName } from './skills.ts'
+import { type DelegationRequest, SubagentSession } from './subagent-session.ts'
+
+const managerOptions: OptionOwner<SubagentManagerOptions> = {
+  of: 'a SubagentManager',
+  rules: { files: rule.object, concurrency: rule.anything },
+}
+
+const delegateOptions: OptionOwner<DelegateOptions> = {
+  of: 'a delegation',
+  rules: {
+    context: rule.text,
+    contextMessages: listOf('messages', isObject),
+    model: { form: 'a text or a model', fits: (one) => typeof one === 'string' || isObject(one) },
+    maxTurns: rule.anything,
+    outputSchema: rule.object,
+    timeoutMs: rule.anything,
+    maxTokens: rule.anything,
+    source: oneOf('user', 'model', 'code'),
+    signal: rule.object,
+    onEvent: rule.callback,
+    stream: rule.flag,
+  },
+}
 
 const keptDelegations = 20
 
-/** PRD 6.3: ten and more delegations at once. */
 const defaultConcurrency = 10
 
 export interface SubagentManagerOptions {
+  /** Where definitions in files are searched; default: nowhere. */
   files?: DiscoverAgentsOptions | undefined
-  /** Delegations that work at once, at least 1; the others wait in order. Default 10. */
+  /** Maximum number of delegations that run at once; the others wait in order. Default 10. */
   concurrency?: number | undefined
 }
 
 /**
- * Makes subagents and hands tasks to them. Each has a conversation, tools and usage of its own; what
- * it shares with the agent that delegates is in {@link SubagentParent}.
+ * Creates subagents and delegates tasks to them. Each subagent has a conversation, tools and usage of
+ * its own. {@link SubagentParent} lists everything that it shares with the delegating agent.
  *
  * @example
  * const { output, success } = await agent.subagentManager.delegate('reviewer', 'Review src/a.ts')
@@ -47,52 +67,55 @@ export class SubagentManager {
   readonly #parent: SubagentParent
   readonly #files: DiscoverAgentsOptions | undefined
   readonly #queue: Queue
-  readonly #inCode = new Map<string, SubagentConfig>()
-  readonly #removed = new Set<string>()
-  #found: AgentDiscovery | undefined
-  /** Delegations that are over and can be resumed, also those of another process. */
-  readonly #finished = new Map<string, Finished>()
+  /** Definitions that the program registered, by name. */
+  readonly #registered = new Map<string, SubagentConfig>()
+  /** Names that the program deregistered: definitions in files with these names are hidden. */
+  readonly #deregistered = new Set<string>()
+  #discovery: AgentDiscovery | undefined
+  /** Delegations that can be resumed, including those of other processes. */
+  readonly #finished = new Map<string, FinishedDelegation>()
   readonly #active = new Map<string, DelegationHandle>()
   readonly #usage = new UsageLedger()
 
   /**
-   * @throws {SubagentConfigError} for a definition that cannot be used; {AgentUsageError} for a
-   *   concurrency that is not a whole number of at least 1.
+   * @throws {SubagentConfigError} for an invalid definition; {AgentUsageError} for an invalid option.
    */
   constructor(
-    parent: SubagentParent,
+    parent: SubagentParent | { readonly subagentParent: SubagentParent },
     configs: readonly SubagentConfig[] = [],
-    options: SubagentManagerOptions = {},
+    given: SubagentManagerOptions = {},
   ) {
-    requireOptions(managerOptions, options, 'a SubagentManager')
+    const options = checkAgentOptions(given, managerOptions)
+    requireOptions(managerLimits, options, 'a SubagentManager')
     const { files, concurrency = defaultConcurrency } = options
-    this.#parent = parent
+    this.#parent = parentOf(parent)
     this.#files = files
     this.#queue = new Queue(concurrency)
+    checkArgument(configs, 'The definitions of subagents', listOf('objects', isObject))
     for (const config of configs) this.register(config)
   }
 
-  /** @throws {SubagentConfigError} for one that cannot be used, or another one of that name. */
-  register(given: SubagentConfig): void {
-    const config = Object.freeze(requireConfig(given))
+  /** @throws {SubagentConfigError} for an invalid definition, or a different one with this name. */
+  register(definition: SubagentConfig): void {
+    const config = Object.freeze(requireConfig(definition))
     const { name } = config
-    if (!isDeepStrictEqual(this.#inCode.get(name) ?? config, config)) {
+    if (!isDeepStrictEqual(this.#registered.get(name) ?? config, config)) {
       const message = `There is another subagent called ${name}.`
       throw new SubagentConfigError({ code: 'subagent-twice', message })
     }
-    this.#inCode.set(name, config)
-    this.#removed.delete(name)
+    this.#registered.set(name, config)
+    this.#deregistered.delete(name)
   }
 
-  /** Removes a definition; running delegations to it continue. False when there was none. */
+  /** Removes a definition; running delegations to it continue. Returns whether there was one. */
   async deregister(name: string): Promise<boolean> {
-    const known = this.#config(name) !== undefined
-    this.#inCode.delete(name)
-    this.#removed.add(name)
-    return known
+    const exists = this.#config(name) !== undefined
+    this.#registered.delete(name)
+    this.#deregistered.add(name)
+    return exists
   }
 
-  /** Every definition: those of the program in their order, then those of files. */
+  /** Returns all definitions: those of the program in their order, then those of files. */
   async list(): Promise<readonly SubagentConfig[]> {
     return this.#configs()
   }
@@ -102,29 +125,30 @@ export class SubagentManager {
   }
 
   /**
-   * Makes a subagent of a definition, without asking its model yet.
+   * Creates a subagent for a task. Its model is not called before `run` or `start`.
    *
-   * @throws {SubagentNotFoundError | SubagentNestingError | SubagentConfigError} for what cannot be
-   *   delegated to; {@link SubagentDelegationError} for an empty task; {SkillNotFoundError} for a
-   *   skill that it is to have and that is not there.
+   * @throws {SubagentNotFoundError | SubagentNestingError | SubagentConfigError} for a subagent that
+   *   cannot be delegated to; {@link SubagentDelegationError} for an empty task; {SkillNotFoundError}
+   *   for a skill of the definition that does not exist.
    */
   async spawn(name: string, task: string, options: DelegateOptions = {}): Promise<Subagent> {
-    const work = { config: this.#required(name), task, options }
-    const child = await this.#create(work, options.signal)
-    const start = () => this.#start(child, work, this.#stopperFor(work))
+    const checked = checkAgentOptions(options, delegateOptions)
+    const request = { config: this.#requireConfig(name), task, options: checked }
+    const subagent = await this.#create(request, checked.signal)
+    const start = () => this.#start(subagent, request, this.#stopperFor(request))
     return {
-      id: child.id,
-      name: child.config.name,
+      id: subagent.id,
+      name: subagent.config.name,
       task,
       status: 'created',
-      tools: child.session.tools().map((tool) => tool.name),
-      notices: child.notices,
+      tools: subagent.conversation.tools().map((tool) => tool.name),
+      notices: subagent.notices,
       run: () => start().result(),
       start,
     }
   }
 
-  /** Hands a task to a subagent of a definition made for it. Throws as `spawn`. */
+  /** Delegates a task to a subagent that is not registered, and waits. Throws as `spawn`. */
   async spawnDynamic(
     config: SubagentConfig,
     task: string,
@@ -133,43 +157,40 @@ export class SubagentManager {
     return await (await this.#begin({ config: requireConfig(config), task, options })).result()
   }
 
-  /** Hands a task on and waits; a failure is a result. Throws as `spawn`. */
+  /** Delegates a task and waits for the result, which may be a failure. Throws as `spawn`. */
   async delegate(name: string, task: string, options?: DelegateOptions): Promise<SubagentResult> {
     return await (await this.delegateAsync(name, task, options)).result()
   }
 
-  /** Hands a task on and returns at once. Throws as `spawn`. */
+  /** Delegates a task in the background. Throws as `spawn`. */
   async delegateAsync(
     name: string,
     task: string,
     options: DelegateOptions = {},
   ): Promise<DelegationHandle> {
-    return await this.#begin({ config: this.#required(name), task, options })
+    return await this.#begin({ config: this.#requireConfig(name), task, options })
   }
 
   /**
    * Carries out a skill with `context: fork` in a subagent. The activation comes from
    * `SkillManager.prepare`, so that the skill does not become active in the parent.
    *
-   * @throws as `spawn`, and {SkillInvocationError} for a skill that may not.
+   * @throws as `spawn`, and {SkillInvocationError} for a skill that may not run in a subagent.
    */
   async fork(activation: Activation, options: DelegateOptions = {}): Promise<SubagentResult> {
     const agent = activation.effects.fork?.agent
     refuseNesting(agent ?? forkName(activation.name))
-    const named = agent === undefined ? undefined : this.#required(agent)
+    const config = agent === undefined ? undefined : this.#requireConfig(agent)
     await this.#refuseCycle(`skill:${activation.name}`)
-    const work = {
-      ...forkOf(activation, named, this.#parent.environment.options),
-      options,
-      forked: activation,
-    }
-    return await (await this.#begin(work)).result()
+    const forked = forkedTask(activation, config, this.#parent.environment.options)
+    const handle = await this.#begin({ ...forked, options, forked: activation })
+    return await handle.result()
   }
 
   /**
    * Resumes a finished delegation with a further task, in its conversation.
    *
-   * @throws {SubagentDelegationError} for one that is not finished, or is no longer kept.
+   * @throws {SubagentDelegationError} for a delegation that is not finished, or no longer kept.
    */
   async resume(id: string, task: string, options: DelegateOptions = {}): Promise<DelegationHandle> {
     refuseNesting(id)
@@ -181,21 +202,21 @@ export class SubagentManager {
     const finished = this.#finished.get(id)
     if (!finished) {
       const message = `There is no finished delegation ${id} to resume.`
-      const known = [...this.#finished.keys()].join(', ')
-      const hint = `Only the last ones are kept. There are ${known || 'none'}.`
+      const ids = [...this.#finished.keys()].join(', ')
+      const hint = `Only the last ones are kept. There are ${ids || 'none'}.`
       throw new SubagentDelegationError({ code: 'delegation-unknown', message, hint })
     }
-    const { subagent, messages: contextMessages, used, work } = finished
-    const { model, maxTurns, maxTokens, outputSchema } = work?.options ?? {}
-    const before = { model, maxTurns, maxTokens, outputSchema }
+    const { subagent, messages: contextMessages, used, request } = finished
+    const { model, maxTurns, maxTokens, outputSchema } = request?.options ?? {}
+    const previousOptions = { model, maxTurns, maxTokens, outputSchema }
     this.#finished.delete(id)
     try {
       return await this.#begin({
         id,
-        config: work?.config ?? this.#required(subagent),
+        config: request?.config ?? this.#requireConfig(subagent),
         task,
-        options: { ...before, ...options, contextMessages },
-        forked: work?.forked,
+        options: { ...previousOptions, ...options, contextMessages },
+        forked: request?.forked,
         usedBefore: used,
       })
     } catch (error) {
@@ -204,19 +225,22 @@ export class SubagentManager {
     }
   }
 
-  /** Finished delegations to known subagents, for another process that continues the conversation. */
+  /** Finished delegations for another process. It cannot resume those without a named definition. */
   get stored(): StoredDelegation[] {
-    return Array.from(this.#finished, ([id, { subagent, messages, used, work }]) => {
-      const isKnown = !work || this.#config(subagent) !== undefined
-      return isKnown ? [{ id, subagent, messages, used }] : []
+    return Array.from(this.#finished, ([id, { subagent, messages, used, request }]) => {
+      const canResume = !request || this.#config(subagent) !== undefined
+      return canResume ? [{ id, subagent, messages, used }] : []
     }).flat()
   }
 
-  /** Whoever resumes one gets the definition of then, checked again under the trust of then. */
+  /**
+   * Replaces the delegations of other processes by these. To resume one takes the definition and the
+   * trust that its subagent has at that time.
+   */
   restore(delegations: readonly StoredDelegation[]): void {
-    for (const [id, { work }] of this.#finished) if (!work) this.#finished.delete(id)
-    for (const { id, ...one } of delegations) {
-      if (!this.#finished.has(id)) this.#finished.set(id, one)
+    for (const [id, { request }] of this.#finished) if (!request) this.#finished.delete(id)
+    for (const { id, ...delegation } of delegations) {
+      if (!this.#finished.has(id)) this.#finished.set(id, delegation)
     }
   }
 
@@ -224,7 +248,7 @@ export class SubagentManager {
     return [...this.#active.values()]
   }
 
-  /** What the subagents used, by their names. */
+  /** Returns the tokens that each subagent used, by name. */
   getUsageBreakdown(): Readonly<Record<string, TokenUsage>> {
     return this.#usage.report().byAgent
   }
@@ -236,62 +260,66 @@ export class SubagentManager {
     return await Promise.all(handles.map((handle) => handle.result()))
   }
 
-  #configs() {
-    const ofFiles = this.#discovery()
+  #configs(): SubagentConfig[] {
+    const fromFiles = this.#discover()
       .agents.map(({ config }) => config)
-      .filter(({ name }) => !this.#inCode.has(name) && !this.#removed.has(name))
-    return [...this.#inCode.values(), ...ofFiles]
+      .filter(({ name }) => !this.#registered.has(name) && !this.#deregistered.has(name))
+    return [...this.#registered.values(), ...fromFiles]
   }
 
-  #config(name: string) {
+  #config(name: string): SubagentConfig | undefined {
     return this.#configs().find((config) => config.name === name)
   }
 
-  #discovery(): AgentDiscovery {
-    this.#found ??= this.#files ? discoverAgents(this.#files) : nothing
-    return this.#found
-  }
-
-  #required(name: string) {
+  #requireConfig(name: string): SubagentConfig {
     refuseNesting(name)
     const config = this.#config(name)
     if (config) return config
-    throw subagentNotFound(name, this.#configs(), this.#discovery())
+    throw subagentNotFound(name, this.#configs(), this.#discover())
   }
 
-  /** Its time includes the start of servers that its tools come from. */
-  async #begin(work: Work): Promise<DelegationHandle> {
-    const stopper = this.#stopperFor(work)
+  #discover(): AgentDiscovery {
+    this.#discovery ??= this.#files ? discoverAgents(this.#files) : noFiles
+    return this.#discovery
+  }
+
+  async #begin(request: DelegationRequest): Promise<DelegationHandle> {
+    const checked = { ...request, options: checkAgentOptions(request.options, delegateOptions) }
+    // The time limit includes the start of the MCP servers.
+    const stopper = this.#stopperFor(checked)
     try {
-      const child = await this.#create(work, stopper.signal)
-      return this.#start(child, work, stopper)
+      const subagent = await this.#create(checked, stopper.signal)
+      return this.#start(subagent, checked, stopper)
     } catch (error) {
       stopper.end()
       throw error
     }
   }
 
-  async #create(work: Work, signal: AbortSignal | undefined): Promise<Child> {
-    const { config, task, forked } = work
+  async #create(
+    request: DelegationRequest,
+    signal: AbortSignal | undefined,
+  ): Promise<SubagentSession> {
+    const { config, task, forked } = request
     refuseNesting(config.name)
     requireTask(task, config.name)
-    if (!forked && (config.skills?.length ?? 0) > 0) {
-      await this.#refuseCycle(`agent:${config.name}`, config)
-    }
+    const hasSkills = (config.skills?.length ?? 0) > 0
+    if (!forked && hasSkills) await this.#refuseCycle(`agent:${config.name}`, config)
     const parent = this.#parent
     try {
       await parent.servers?.ready(signal)
     } catch (error) {
-      // What comes of a delegation that was stopped is its result.
+      // A delegation that was stopped returns a result and does not throw.
       if (signal?.aborted !== true) throw error
     }
     const onUsage = (entry: UsageEntry) => {
       this.#usage.record(entry)
       parent.onUsage(entry)
     }
-    return await Child.create({ ...work, parent, signal, onUsage })
+    return await SubagentSession.create({ ...request, parent, signal, onUsage })
   }
 
+  /** @param config the definition that is used for its name, if it is not registered. */
   async #refuseCycle(start: string, config?: SubagentConfig): Promise<void> {
     const skills = (await this.#parent.skills()?.manager.list()) ?? []
     const configOf = (name: string) => (name === config?.name ? config : this.#config(name))
@@ -301,62 +329,90 @@ export class SubagentManager {
     throw new SubagentConfigError({ code: 'subagent-cycle', message, hint: cycleHint })
   }
 
-  #stopperFor({ config, options }: Work): Stopper {
+  #stopperFor({ config, options }: DelegationRequest): Stopper {
     requireOptions(runLimits, options, 'a delegation')
     const { signal, timeoutMs } = options
-    const ofParent = this.#parent.environment.options.timeoutMs
-    const limit = timeoutMs ?? config.config?.timeoutMs ?? ofParent ?? defaultTimeoutMs
+    const parentTimeoutMs = this.#parent.environment.options.timeoutMs
+    const limit = timeoutMs ?? config.config?.timeoutMs ?? parentTimeoutMs ?? defaultTimeoutMs
     return new Stopper(signal, limit)
   }
 
-  #start(child: Child, work: Work, stopper: Stopper): DelegationHandle {
-    const { id, session } = child
+  #start(
+    subagent: SubagentSession,
+    request: DelegationRequest,
+    stopper: Stopper,
+  ): DelegationHandle {
+    const { id } = subagent
     const onEnd = () => {
       this.#active.delete(id)
-      const messages = [...session.messages]
-      const subagent = child.config.name
-      this.#finished.set(id, { subagent, messages, used: child.usedInAll, work })
+      this.#finished.set(id, {
+        subagent: subagent.config.name,
+        messages: [...subagent.conversation.messages],
+        used: subagent.totalUsed,
+        request,
+      })
       const [oldest = ''] = this.#finished.keys()
       if (this.#finished.size > keptDelegations) this.#finished.delete(oldest)
     }
-    const handle = new DelegationHandle({ ...work, child, queue: this.#queue, stopper, onEnd })
+    const handle = new DelegationHandle({
+      ...request,
+      subagent,
+      queue: this.#queue,
+      stopper,
+      onEnd,
+    })
     this.#active.set(id, handle)
     return handle
   }
 }
 
-const managerOptions = z.strictObject({
-  files: z.unknown().optional(),
-  concurrency: limits.concurrency,
-})
-
-type StoredDelegation = Conversation['delegations'][number]
-
-/** `work` is undefined for one of another process. */
-interface Finished extends Omit<StoredDelegation, 'id'> {
-  work?: Work | undefined
-}
-
-const nothing: AgentDiscovery = { agents: [], withheld: [], broken: [], diagnostics: [] }
-
-/** A subagent that was made for a task and does not work on it yet. */
+/** A subagent that was created for a task and has not started it. */
 export interface Subagent {
   readonly id: string
   readonly name: string
   readonly task: string
   readonly status: 'created'
   readonly tools: readonly string[]
-  /** What was asked for and is not there. */
+  /** Sentences about tools that the subagent should have and does not get. */
   readonly notices: readonly string[]
-  /** Works on the task, and waits for the end. */
+  /** Carries out the task and waits for the result. */
   run(): Promise<SubagentResult>
-  /** Works on the task in the background. */
+  /** Carries out the task in the background. */
   start(): DelegationHandle
 }
+
+const managerLimits = z.strictObject({
+  files: z.unknown().optional(),
+  concurrency: limits.concurrency,
+})
+
+interface FinishedDelegation extends Omit<StoredDelegation, 'id'> {
+  /** Undefined for a delegation that another process carried out. */
+  request?: DelegationRequest | undefined
+}
+
+const noFiles: AgentDiscovery = { agents: [], withheld: [], broken: [], diagnostics: [] }
 
 /** @throws {SubagentDelegationError} for a task without a word in it. */
 function requireTask(task: string, name: string) {
   if (typeof task === 'string' && task.trim() !== '') return
   const message = `The task for ${name} is empty: a subagent knows nothing but its task.`
   throw new SubagentDelegationError({ code: 'task-empty', message })
+}
+
+/** @throws {AgentUsageError} for a value that is neither an agent nor a {@link SubagentParent}. */
+function parentOf(
+  agent: SubagentParent | { readonly subagentParent: SubagentParent },
+): SubagentParent {
+  const parent: unknown =
+    isObject(agent) && 'subagentParent' in agent ? agent.subagentParent : agent
+  if (isParent(parent)) return parent
+  const message = 'A SubagentManager needs the agent that delegates to its subagents.'
+  throw usageError('parent-invalid', message, 'Write new SubagentManager(agent, configs).')
+}
+
+function isParent(value: unknown): value is SubagentParent {
+  if (!isObject(value) || !isObject(value['environment'])) return false
+  const callbacks = ['tools', 'skills', 'onUsage', 'onEvent'] as const
+  return callbacks.every((name) => typeof value[name] === 'function')
 }

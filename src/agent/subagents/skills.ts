@@ -4,86 +4,105 @@ import type { SkillInfo } from '#library/model'
 import { formatAllowedTools } from '#skill/allowed-tools'
 import { SkillInvocationError, SkillNotFoundError } from '#skill/errors'
 import type { AgentOptions } from '#agent/agent-options'
+import { splitSkill } from '#agent/skills/skill-set'
 import type { SubagentConfig } from './config.ts'
 
-export function splitSkill(entry: string): { name: string; argumentText: string } {
-  const [, name = '', argumentText = ''] = /^\s*(\S+)\s*([\s\S]*)$/.exec(entry) ?? []
-  return { name, argumentText: argumentText.trimEnd() }
+/** The skills of a delegating agent. */
+interface ParentSkills {
+  manager: SkillManager
+  sessionId: () => string | undefined
 }
 
 /**
- * The whole content of skills that a subagent has from the start, arguments in place. Nothing becomes
- * active in the conversation of the parent. The definition names them, not whoever delegates; only a
- * model must not come by it to what is withheld from it.
+ * Prepares the skills that a subagent's definition names, with their arguments. They do not become
+ * active in the conversation of the parent. A model that delegates gets no skill that disables its
+ * invocation by models.
  */
 export async function loadSkills(
   entries: readonly string[],
-  manager: SkillManager | undefined,
+  parent: ParentSkills | undefined,
   subagent: string,
   delegator: InvocationSource = 'code',
 ): Promise<readonly Activation[]> {
   const source = delegator === 'model' ? 'model' : 'code'
-  const noSkills = new SkillNotFoundError({
-    code: 'skill-not-found',
-    message: 'The parent has no skills.',
-    hint: 'Give the parent `skills` or `skillDirs`.',
-  })
-  const loaded: Activation[] = []
+  const activations: Activation[] = []
   for (const { name, argumentText } of entries.map(splitSkill)) {
     try {
-      if (!manager) throw noSkills
-      loaded.push(await manager.prepare(name, argumentText, { source }))
+      if (!parent) throw parentWithoutSkills()
+      const sessionId = parent.sessionId()
+      activations.push(await parent.manager.prepare(name, argumentText, { source, sessionId }))
     } catch (error) {
-      if (error instanceof SkillNotFoundError) {
-        const message = `There is no skill named ${name}, which the subagent ${subagent} is to have.`
-        throw new SkillNotFoundError({ code: error.code, message, hint: error.hint, cause: error })
-      }
-      const { code } = error instanceof SkillInvocationError ? error : {}
-      if (code !== 'model-invocation-disabled') throw error
-      const message = `The ${notForModels(subagent, name)}.`
-      throw new SkillInvocationError({ code, message, hint: forWhom, cause: error })
+      throw skillError(error, name, subagent)
     }
   }
-  return loaded
+  return activations
 }
 
-/** Why a model never comes to a subagent, to go behind `the`. */
+function parentWithoutSkills(): SkillNotFoundError {
+  const hint = 'Give the parent `skills` or `skillDirs`.'
+  const message = 'The parent has no skills.'
+  return new SkillNotFoundError({ code: 'skill-not-found', message, hint })
+}
+
+/** Returns the error about a skill of a definition, with the name of the subagent. */
+function skillError(error: unknown, skill: string, subagent: string): unknown {
+  if (error instanceof SkillNotFoundError) {
+    const message = `There is no skill named ${skill}, which the subagent ${subagent} is to have.`
+    return new SkillNotFoundError({ code: error.code, message, hint: error.hint, cause: error })
+  }
+  const code = error instanceof SkillInvocationError ? error.code : undefined
+  if (code !== 'model-invocation-disabled') return error
+  const message = `The ${notForModels(subagent, skill)}.`
+  return new SkillInvocationError({ code, message, hint: notForModelsHint, cause: error })
+}
+
+/** Returns why no model can delegate to a subagent; the text continues a sentence after `The`. */
 export function notForModels(subagent: string, skill: string): string {
   return `subagent ${subagent} may not be started by a model: its skill ${skill} sets disable-model-invocation`
 }
 
-export const forWhom: string =
+export const notForModelsHint: string =
   'A user or a program can delegate to it, and so can a skill with `context: fork` that a user activates.'
 
-/** Turns a skill into a task for the subagent that it names, or for a copy of its parent. */
-export function forkOf(
-  { name, effects, content, arguments: given, trustLevel }: Activation,
-  named: SubagentConfig | undefined,
+/**
+ * Turns a skill with `context: fork` into a task for the subagent that the skill names, or for one
+ * with the instructions and tools of its parent.
+ *
+ * @throws {SkillInvocationError} for a skill that may not run in a subagent.
+ */
+export function forkedTask(
+  activation: Activation,
+  subagent: SubagentConfig | undefined,
   parent: Pick<AgentOptions, 'instructions'>,
 ): { config: SubagentConfig; task: string } {
-  if (!effects.fork) {
-    const isUntrusted = trustLevel === 'untrusted'
-    const why = isUntrusted ? 'it is untrusted' : 'it has no `context: fork`'
-    throw new SkillInvocationError({
-      code: isUntrusted ? 'fork-untrusted' : 'fork-undeclared',
-      message: `Skill ${name} may not run in a subagent: ${why}.`,
-      hint: isUntrusted ? 'Review and trust it with: skillrail trust' : 'Activate it instead.',
-    })
-  }
-  const allowed = effects.preApproved.map((tool) => formatAllowedTools([tool]))
-  const own = {
+  requireFork(activation)
+  const { name, effects, content } = activation
+  const base = subagent ?? {
     name: forkName(name),
     description: `Carries out the skill ${name}.`,
     systemPrompt: parent.instructions,
   }
-  const tools = named ? [...(named.tools ?? []), ...allowed] : ['*']
-  // Without the first sentence a model describes the skill instead of doing it.
+  const preApproved = effects.preApproved.map((tool) => formatAllowedTools([tool]))
+  const tools = subagent ? [...(subagent.tools ?? []), ...preApproved] : ['*']
+  const argumentText = activation.arguments.trim() === '' ? '(none)' : activation.arguments
+  // Without the first sentence a model describes the skill instead of carrying it out.
   const task = [
     `Carry out the skill "${name}" now: follow its instructions to the end with the tools that you have, then answer with the result. Do not describe or repeat the instructions.`,
-    `Arguments: ${given.trim() === '' ? '(none)' : given}`,
+    `Arguments: ${argumentText}`,
     content,
   ].join('\n\n')
-  return { config: { ...(named ?? own), tools, model: effects.model ?? named?.model }, task }
+  return { config: { ...base, tools, model: effects.model ?? subagent?.model }, task }
+}
+
+function requireFork({ name, effects, trustLevel }: Activation): void {
+  if (effects.fork) return
+  const isUntrusted = trustLevel === 'untrusted'
+  const reason = isUntrusted ? 'it is untrusted' : 'it has no `context: fork`'
+  throw new SkillInvocationError({
+    code: isUntrusted ? 'fork-untrusted' : 'fork-undeclared',
+    message: `Skill ${name} may not run in a subagent: ${reason}.`,
+    hint: isUntrusted ? 'Review and trust it with: skillrail trust' : 'Activate it instead.',
+  })
 }
 
 export function forkName(skill: string): string {
@@ -94,8 +113,8 @@ export const cycleHint =
   'Take the skill out of the `skills` of the subagent, or let the skill fork to another one.'
 
 /**
- * The way from `agent:NAME` or `skill:NAME` back to itself: a skill forks to a subagent that has the
- * skill from the start. The first and the last label are the same; undefined where there is no cycle.
+ * Finds a cycle that can be reached from `agent:NAME` or `skill:NAME`: a skill forks to a subagent
+ * whose definition names the skill. The first and the last label of the cycle are the same.
  */
 export function findCycle(
   start: string,
@@ -110,14 +129,14 @@ export function findCycle(
     if (before !== -1) return [...path.slice(before), label]
     if (seen.has(label)) return undefined
     seen.add(label)
-    for (const next of followersOf(label)) {
+    for (const next of successors(label)) {
       const cycle = visit(next, [...path, label])
       if (cycle) return cycle
     }
     return undefined
   }
 
-  function followersOf(label: string): string[] {
+  function successors(label: string): string[] {
     const name = label.slice('skill:'.length)
     if (label.startsWith('agent:')) {
       return (configOf(name)?.skills ?? []).map((entry) => `skill:${splitSkill(entry).name}`)

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { messageOf } from '#core/errors'
+import { messageOf, systemCode } from '#core/errors'
 import { isList, isObject, objectOf, parseJson } from '#core/json'
 import type { Outcome } from '#chain/engine'
 import { ChainError } from '#chain/errors'
@@ -16,7 +16,7 @@ import {
 export interface ServerAddress {
   url: string
   adminUrl: string
-  /** Sent as a bearer token to both. */
+  /** The bearer token for both URLs. */
   token?: string | undefined
 }
 
@@ -64,8 +64,8 @@ export async function ask(
 }
 
 function refusal(what: string, { status, body }: ServerAnswer): RestateServerError {
-  const told = objectOf(body)['message'] ?? body
-  const detail = typeof told === 'string' && told !== '' ? `: ${told}` : ''
+  const reason = objectOf(body)['message'] ?? body
+  const detail = typeof reason === 'string' && reason !== '' ? `: ${reason}` : ''
   return new RestateServerError(
     'restate-refused',
     `the Restate server did not ${what} (HTTP ${status})${detail}`,
@@ -85,14 +85,14 @@ async function select(address: ServerAddress, query: string): Promise<Record<str
   }
 }
 
-/** A server that has just started takes requests before its tables can be read. */
+/** A server that has just started accepts requests before its tables can be read. */
 const attempts = 10
 const intervalMs = 300
 
-/** Older servers do not know the retry policy that our service declares. */
+/** Older servers do not support the retry policy that our service declares. */
 const oldest = [1, 5] as const
 
-/** The version of the server. Refuses an incompatible one before anything is submitted. */
+/** Returns the version of the server. Refuses an incompatible server before a run is submitted. */
 export async function requireVersion(address: ServerAddress): Promise<string> {
   const signal = AbortSignal.timeout(5000)
   const { status, body } = await ask(address, 'admin', '/version', { signal })
@@ -100,10 +100,11 @@ export async function requireVersion(address: ServerAddress): Promise<string> {
   const [, major = '', minor = ''] = /^v?(\d+)\.(\d+)(?:\.|$)/.exec(version) ?? []
   const isNewEnough = +major > oldest[0] || (+major === oldest[0] && +minor >= oldest[1])
   if (isNewEnough) return version
-  const found = major === '' ? 'does not report a version of Restate' : `is Restate ${version}`
+  const description =
+    major === '' ? 'does not report a version of Restate' : `is Restate ${version}`
   throw new RestateServerError(
     major === '' ? 'restate-version-unknown' : 'restate-too-old',
-    `${address.adminUrl} ${found}; at least ${oldest.join('.')} is needed`,
+    `${address.adminUrl} ${description}; at least ${oldest.join('.')} is needed`,
     'Name another with --admin-url, or upgrade it.',
   )
 }
@@ -113,7 +114,7 @@ export interface SubmittedRun {
   part: number
 }
 
-/** The server executes it independently of us; once more changes nothing. Returns its ID. */
+/** Submits a run; a second submission changes nothing. Returns the ID of its invocation. */
 export async function submitRun(
   address: ServerAddress,
   request: RunRequest,
@@ -136,39 +137,58 @@ export async function submitRun(
   throw refusal('accept the run', answer)
 }
 
+/** Error codes of connections that were never made, so that the server has received no request. */
+const unconnected: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+])
+
+/** Whether the server certainly has not received a run whose submission failed. */
+export function wasNotTaken(error: unknown): boolean {
+  if (!(error instanceof RestateServerError)) return false
+  if (error.code !== 'restate-away') return error.code === 'restate-no-worker'
+  const { cause } = error
+  const code = cause instanceof Error ? systemCode(cause.cause) : undefined
+  return code !== undefined && unconnected.has(code)
+}
+
 const absenceMs = 120_000
 
 const attachMs = 60_000
 
-/** Waits for the end of a run, also across a restart of the server. */
+/** Waits for the end of a run, even across a restart of the server. */
 export async function awaitRun(
   address: ServerAddress,
   run: SubmittedRun,
   planDigest: string,
   signal?: AbortSignal,
 ): Promise<RunAnswer> {
-  for (let seen = performance.now(); ;) {
-    const once = AbortSignal.timeout(attachMs)
-    const scope = signal ? AbortSignal.any([signal, once]) : once
+  for (let lastContact = performance.now(); ;) {
+    const attempt = AbortSignal.timeout(attachMs)
+    const scope = signal ? AbortSignal.any([signal, attempt]) : attempt
     try {
       const answer = await ask(address, 'ingress', placeOf(run, 'attach'), { signal: scope })
       const { status, body } = answer
       if (status === 200) return answerOf(body, run, planDigest)
-      // An invocation that failed for good is an error with a code of its own.
+      // The server reports a final failure of an invocation with an error code.
       const isFinal = (status < 500 && status !== 408) || typeof objectOf(body)['code'] === 'number'
       if (isFinal) throw refusal('finish the run', answer)
-      seen = performance.now()
+      lastContact = performance.now()
     } catch (error) {
       if (signal?.aborted) throw error
       const isAway = error instanceof RestateServerError && error.code === 'restate-away'
-      if (once.aborted) seen = performance.now()
-      else if (!isAway || performance.now() - seen > absenceMs) throw error
+      if (attempt.aborted) lastContact = performance.now()
+      else if (!isAway || performance.now() - lastContact > absenceMs) throw error
     }
     await sleep(200)
   }
 }
 
-/** Where a run stands now: its answer, `running`, or `unknown` to the server. */
+/** Returns the answer of a run, `running`, or `unknown` if the server does not have the run. */
 export async function lookAtRun(
   address: ServerAddress,
   run: SubmittedRun,
@@ -230,7 +250,7 @@ export type ServerEntry =
   | { kind: 'started'; completion: number; key: string; at: string; nested: string | undefined }
   | { kind: 'ended'; completion: number; at: string; value: Outcome | NestedAnswer | undefined }
 
-/** The entries of the server's journal from `next` on, and where those after them begin. */
+/** Reads the entries of the server's journal from `next` on. The `next` of the answer continues after them. */
 export async function readServerJournal(
   address: ServerAddress,
   invocationId: string,
@@ -244,7 +264,7 @@ export async function readServerJournal(
   }
 }
 
-/** A run that waits for a user, and where in its journal it says so. */
+/** A run that waits for a user, with the end of its journal on the server. */
 export interface Waiting extends WaitingNotice {
   next: number
 }
@@ -257,7 +277,7 @@ export async function lookAtWaiting(
   const entry = parseRow(row)
   const { index } = row
   if (entry?.kind !== 'ended' || typeof index !== 'number') return undefined
-  // An answer would follow it.
+  // The run still waits if the notice is the last entry: an answer would follow it.
   return isNotice(entry.value) ? { ...entry.value, next: index + 1 } : undefined
 }
 
@@ -266,7 +286,7 @@ function journalRows(address: ServerAddress, invocationId: string, which: string
   return select(address, `${columns} where id = '${invocationId}' ${which}`)
 }
 
-/** As the admin interface of Restate 1.7 writes an entry: runs and calls only. */
+/** Parses a run or a call, in the format of the admin interface of Restate 1.7. */
 function parseRow(row: Record<string, unknown>): ServerEntry | undefined {
   const { entry_json: text, appended_at: at, name: key } = row
   if (typeof text !== 'string' || typeof at !== 'string') return undefined
@@ -302,7 +322,7 @@ export async function untilWaiting(
       const waiting = await lookAtWaiting(address, invocationId)
       if (waiting && waiting.awakeable !== answered) return waiting
     } catch (error) {
-      // Who waits for the end of the run notices a server that stays away.
+      // `awaitRun` reports a server that stays unreachable.
       if (!(error instanceof RestateServerError)) throw error
     }
   }

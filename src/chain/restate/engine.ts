@@ -2,6 +2,7 @@ import type { Context, InvocationPromise, RestatePromise, Serde } from '@restate
 import { failedOutput } from '#exec/output-protocol'
 import type { JsonValue } from '#core/json'
 import { overdue } from '#chain/attempt'
+import type { PlannedStep } from '#chain/plan-model'
 import type {
   Call,
   CancelledStep,
@@ -33,22 +34,22 @@ import type { Sdk, StepExecution } from './step-execution.ts'
 
 interface Entry {
   key: string
-  /** Of a step; a nested chain has an invocation. */
+  /** Ends a step. A nested chain has `call` instead. */
   controller?: AbortController
   call?: InvocationPromise<NestedAnswer>
-  /** Of a step it rejects only by the cancellation of the whole invocation. */
+  /** For a step, the promise rejects only if the whole invocation is cancelled. */
   outcome: RestatePromise<Outcome>
-  /** The first of the outcome and the limit. */
+  /** The outcome, or `overdue` if the time limit passes first. */
   bounded: RestatePromise<Outcome | 'overdue'>
   seconds?: number
   instant?: FinishedOutcome
-  stands?: SuspendedOutcome
+  suspension?: SuspendedOutcome
 }
 
 /**
- * The engine on a Restate invocation. A step is a recorded run, a nested chain an invocation of its
- * own; the server keeps the order of results for a replay. Only promises of the invocation are
- * awaited here, which makes the order repeatable.
+ * The engine on a Restate invocation. A step is a recorded run, and a nested chain has an invocation
+ * of its own. The server stores the order of results for a replay. The engine awaits only promises of
+ * the invocation, which makes the order repeatable.
  */
 export class RestateEngine implements Engine {
   readonly #parts: EngineParts
@@ -68,7 +69,7 @@ export class RestateEngine implements Engine {
     const execute = async (): Promise<Outcome> => await execution.execute(call, controller.signal)
     const outcome = context
       .run(key, execute, execution.patience)
-      .map((found, failure) => found ?? this.#failed('no-worker', failure))
+      .map((value, failure) => value ?? this.#failed('no-worker', failure))
     this.#entries.set(key, { key, controller, outcome, bounded: outcome })
     return { key }
   }
@@ -76,18 +77,18 @@ export class RestateEngine implements Engine {
   #closed(call: TaskCall | ChainCall): Running | undefined {
     const { sdk, facts, gates, begunAt, now } = this.#parts
     const { key, step, attempt } = call
-    if (!step.gate || facts.yesGates) return undefined
+    if (!step.gate || (facts.yesGates && step.gate === true)) return undefined
     const gate = gateOf(call, facts.planDigest)
     const decision = decisionAbout(facts, key)
-    const outcome = passGate(gate, step.step, decision, Date.parse(decision?.at ?? '') || begunAt)
+    const outcome = passGate(gate, step, decision, Date.parse(decision?.at ?? '') || begunAt)
     if (outcome === undefined) return undefined
     if (outcome.kind === 'suspended') {
       const at = new Date(now()).toISOString()
       gates.set(key, { type: 'gate', ...gate, step: step.step, attempt, at })
     }
     const decided = sdk.RestatePromise.resolve<Outcome>(outcome)
-    const known = outcome.kind === 'finished' ? { instant: outcome } : { stands: outcome }
-    this.#entries.set(key, { key, outcome: decided, bounded: decided, ...known })
+    const state = outcome.kind === 'finished' ? { instant: outcome } : { suspension: outcome }
+    this.#entries.set(key, { key, outcome: decided, bounded: decided, ...state })
     return { key }
   }
 
@@ -119,12 +120,12 @@ export class RestateEngine implements Engine {
     if (this.#ended) return { key: first.key, outcome: none }
     try {
       for (;;) {
-        const going = list.filter(({ stands }) => stands === undefined)
-        if (going.length === 0) return { key: first.key, outcome: first.stands ?? none }
-        const { entry, outcome } = await this.#firstEnd(going)
+        const active = list.filter(({ suspension }) => suspension === undefined)
+        if (active.length === 0) return { key: first.key, outcome: first.suspension ?? none }
+        const { entry, outcome } = await this.#firstEnd(active)
         const answer = outcome === 'overdue' ? await this.#timedOut(entry) : outcome
         if (answer.kind !== 'suspended') return { key: entry.key, outcome: answer }
-        entry.stands = answer
+        entry.suspension = answer
       }
     } catch (error) {
       this.#endBy(error)
@@ -133,14 +134,23 @@ export class RestateEngine implements Engine {
     }
   }
 
-  isOpen(call: Call): boolean {
+  isOpen(call: Call & { step: PlannedStep }): boolean {
     const { facts } = this.#parts
     const gate = gateOf(call, facts.planDigest)
-    return facts.yesGates || isApproved(gate, decisionAbout(facts, call.key), undefined)
+    const { gate: required } = call.step
+    const isPlain = required === undefined || required === true
+    if (facts.yesGates && isPlain) return true
+    return isApproved(gate, required, decisionAbout(facts, call.key), undefined)
   }
 
   async cancel(running: readonly Running[]): Promise<CancelledStep[]> {
-    return await this.#endAll(this.#find(running))
+    const left = await this.#endAll(this.#find(running))
+    // These gates and all gates below need no decision any more.
+    const { gates } = this.#parts
+    for (const gate of gates.keys()) {
+      if (running.some(({ key }) => `${gate}/`.startsWith(`${key}/`))) gates.delete(gate)
+    }
+    return left
   }
 
   async record<T extends JsonValue>(key: string, decide: () => T): Promise<T> {
@@ -161,7 +171,7 @@ export class RestateEngine implements Engine {
   ): RestatePromise<{ entry: Entry; outcome: Outcome | 'overdue' }> {
     const ends = list.map((entry) => entry.bounded.map((outcome = none) => ({ entry, outcome })))
     const [only] = ends
-    // A race of one would cost every step of an ordered chain.
+    // A race with one entry would slow down every step of an ordered chain.
     if (ends.length === 1 && only !== undefined) return only
     return this.#parts.sdk.RestatePromise.race(ends)
   }
@@ -175,18 +185,18 @@ export class RestateEngine implements Engine {
 
   async #endAll(list: readonly Entry[]): Promise<CancelledStep[]> {
     const { sdk, context } = this.#parts
-    for (const { stands, controller, call } of list) {
-      if (stands) continue
+    for (const { suspension, controller, call } of list) {
+      if (suspension) continue
       controller?.abort()
       if (call === undefined) continue
-      // A promise of the invocation like any other, whatever its declared type says.
+      // The SDK declares a plain promise, but this is a promise of the invocation.
       const { invocationId } = call
       if (!sdk.isRestatePromise(invocationId)) throw new Error('the SDK has changed: invocationId')
       context.invocation(await this.#settled(invocationId)).cancel()
     }
     const left: CancelledStep[] = []
     for (const entry of list) {
-      left.push(leftOf(entry.stands ?? (await this.#settled(entry.outcome))))
+      left.push(leftOf(entry.suspension ?? (await this.#settled(entry.outcome))))
     }
     return left
   }
@@ -196,7 +206,7 @@ export class RestateEngine implements Engine {
       return await promise
     } catch (error) {
       this.#endBy(error)
-      // The cancellation is told once; a promise that was told it must not be asked again.
+      // A promise that reported the cancellation must not be awaited again, so this awaits a derived one.
       return await promise.map((value, failure) => kept(value, failure))
     }
   }
@@ -217,7 +227,7 @@ export interface EngineParts {
   begunAt: number
   now(): number
   pass: Pass
-  /** That somebody has to be asked about, by key; those of nested chains too. */
+  /** The gates that need a decision, by key, including those of nested chains. */
   gates: Map<string, GateRecord>
 }
 
@@ -240,14 +250,14 @@ function invokeChain(
   pass: Pass,
   { step, key, attempt, state, wait }: ChainCall,
 ): InvocationPromise<NestedAnswer> {
-  const own = { step, key, attempt, state, waitMs: wait?.ms, pass: passBelow(pass, key) }
+  const nested = { step, key, attempt, state, waitMs: wait?.ms, pass: passBelow(pass, key) }
   return context.genericCall({
     service: serviceName,
     method: handlerNames.chain,
     name: key,
     inputSerde: jsonSerde<NestedRequest>(),
     outputSerde: jsonSerde<NestedAnswer>(),
-    parameter: { ...facts, ...own },
+    parameter: { ...facts, ...nested },
   })
 }
 
@@ -273,7 +283,7 @@ function decisionAbout({ approvals }: RunFacts, key: string): ApprovalRecord | u
   return approvals?.findLast((approval) => approval.key === key)
 }
 
-/** May be called again with the same answer: a replay comes by here too. */
+/** Merges an answer into the pass. A replay calls this again with the same answer. */
 function addPass(pass: Pass, more: Pass): void {
   for (const part of ['answered', 'left', 'decided', 'begun'] as const) {
     Object.assign(pass[part], more[part])
@@ -291,7 +301,7 @@ function passBelow({ answered, left, decided, begun }: Pass, chain: string): Pas
   }
 }
 
-/** The engine, with recorded answers first; the pass grows by the rest. */
+/** Wraps an engine: returns the answers of the pass first, and adds new answers to the pass. */
 export function remembering(engine: Engine, pass: Pass): Engine {
   const isNew = ({ key }: Running): boolean => !(key in pass.answered) && !(key in pass.left)
 
@@ -308,9 +318,9 @@ export function remembering(engine: Engine, pass: Pass): Engine {
       return ended
     },
     isOpen(call) {
-      const known = pass.answered[call.key]
-      if (known === undefined) return engine.isOpen(call)
-      return known.kind !== 'finished' || known.rejected !== true
+      const outcome = pass.answered[call.key]
+      if (outcome === undefined) return engine.isOpen(call)
+      return outcome.kind !== 'finished' || outcome.rejected !== true
     },
     async cancel(running) {
       const fresh = running.filter((handle) => isNew(handle))

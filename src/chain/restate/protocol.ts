@@ -8,10 +8,10 @@ import { changeSteps } from '#chain/step-result'
 export const serviceName = 'skillrail'
 export const handlerNames = { run: 'run', chain: 'chain', inspect: 'inspect' } as const
 
-/** Of what travels, and of the order of a run's journal. A worker gives back any other. */
-export const protocolVersion = 3
+/** The version of the requests and of the order in a run's journal. A worker executes no other version. */
+export const protocolVersion = 4
 
-/** Bytes of the answer of a whole run; the server takes 32 MiB at most. */
+/** The most bytes in the answer of a whole run. The server accepts 32 MiB. */
 const maxAnswerBytes: number = 24 * 1024 * 1024
 
 export interface RunFacts {
@@ -19,19 +19,19 @@ export interface RunFacts {
   runId: string
   arguments: readonly string[]
   requireVerified: boolean
-  /** Bound of a single skill whose chain sets none; 0 means no limit. */
+  /** The time limit of a skill whose chain sets none; 0 means no limit. */
   defaultTimeoutMs: number
   planDigest: string
   yesGates: boolean
-  /** What users decided about gates, in earlier parts of the run too. */
+  /** The decisions of users about gates, including those in earlier parts of the run. */
   approvals?: readonly ApprovalRecord[] | undefined
-  /** What it starts with: results of another run, or of its own before it was ended or waited. */
+  /** The results at the start, from another run or from earlier parts of this run. */
   pass: Pass
 }
 
-/** What the interpreter was answered on its way through a chain and those below it, by key. */
+/** The answers of the engine in a chain and in the chains below it, by key. */
 export interface Pass {
-  /** In the order in which they were answered. */
+  /** In the order of the answers. */
   answered: Record<string, Outcome>
   left: Record<string, CancelledStep>
   decided: Record<string, JsonValue>
@@ -47,7 +47,7 @@ export interface RunRequest extends RunFacts {
   plan: Plan
 }
 
-/** How a run stands: its results, from which its journal is written. */
+/** The status and the results of a run, from which its journal is written. */
 export interface RunAnswer {
   planDigest: string
   status: RunStatus
@@ -57,30 +57,30 @@ export interface RunAnswer {
 }
 
 export interface WaitingNotice extends RunAnswer {
-  /** Who has this can answer. */
+  /** The ID that an answer to the run needs. */
   awakeable: string
   gates: readonly GateRecord[]
 }
 
-/** The answer to a run that waits. It counts only for the gates that it names. */
+/** The answer to a run that waits. The answer counts only for the gates that it names. */
 export interface Decision {
   approvals: readonly ApprovalRecord[]
 }
 
 export interface NestedRequest extends RunFacts, Omit<ChainCall, 'timeoutMs' | 'wait'> {
-  /** Of a further attempt: how long it waits before it begins. */
+  /** How long a further attempt waits before it begins. */
   waitMs?: number | undefined
 }
 
 export interface NestedAnswer {
   chain: ChainResult
-  /** What it is for its parent; absent when it waits or was ended from above. */
+  /** The output for the parent; absent if the chain waits or a chain above ended it. */
   output?: StepOutput
   log?: string | undefined
   startedAt: number
-  durationMs: number
+  durationMs: number | null
   pass: Pass
-  /** What it waits for, and what chains below it wait for. */
+  /** The open gates of the chain and of the chains below it. */
   gates: readonly GateRecord[]
 }
 
@@ -96,8 +96,8 @@ export interface WorkerReport {
 }
 
 /**
- * The answer of a run within the size that the server takes: what steps printed goes first. Results
- * are never cut, so a run whose results do not fit is a failure, also where it would wait.
+ * Reduces the answer of a run to the size that the server accepts: logs are removed first. Results are
+ * never cut, so a run whose results do not fit fails, even if it waits.
  */
 export function fitAnswer<Answer extends RunAnswer>(
   answer: Answer,

@@ -2,23 +2,25 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventListener, RunResult } from '#chain/engine'
 import { RunBusyError, RunStateError } from '#chain/errors'
 import {
+  approvedInAdvance,
   type ChainRecord,
   type DoneRecord,
   isOpen,
   recordedOutcome,
   type RunJournal,
 } from '#chain/run-journal'
-import { allSteps, isChain, type Plan, type PlannedStep, stepOfKey } from '#chain/plan-model'
 import {
-  acceptedPlan,
-  headerOf,
-  type NewRun,
-  readResult,
-  type Resumption,
-  type RunSetup,
-} from '#chain/run-chain'
+  allSteps,
+  isChain,
+  type Plan,
+  type PlannedStep,
+  requiresVerified,
+  stepOfKey,
+} from '#chain/plan-model'
+import { acceptedPlan, type Resumption } from '#chain/continuation'
+import { headerOf, type NewRun, readResult, type RunSetup } from '#chain/run-chain'
 import { argumentsOf, runLine } from '#chain/run-line'
-import { alone, type RunStore } from '#chain/run-store'
+import { type RunStore, withRunLock } from '#chain/run-store'
 import { finishedEvent } from '#chain/step-result'
 import {
   answerWaiting,
@@ -35,6 +37,7 @@ import {
   type SubmittedRun,
   untilWaiting,
   type Waiting,
+  wasNotTaken,
 } from './client.ts'
 import {
   emptyPass,
@@ -52,19 +55,34 @@ export async function startServerRun(
   const { runtime, store } = setup
   await refuseWrongServer(address)
   const runId = runtime.id()
-  const { plan, arguments: given, reused = [], requireVerified } = run
-  return await alone(store, runId, async () => {
+  const { plan, arguments: words, reused = [], requireVerified } = run
+  return await withRunLock(store, runId, async () => {
     const { url, adminUrl } = address
     const server = { engine: 'restate', url, adminUrl } as const
     store.append(runId, { ...headerOf(runId, run, setup), server }, ...reused)
-    const facts = { plan, arguments: given, requireVerified, pass: knownResults(reused) }
-    return await submit({ runId, part: 1 }, facts, setup, address)
+    const facts = {
+      plan,
+      arguments: words,
+      requireVerified: requireVerified || requiresVerified(plan),
+      pass: startingPass(reused),
+    }
+    const yesGates = setup.yesGates
+    const submitted = { run: { runId, part: 1 }, plan }
+    let id: string
+    try {
+      id = await submit(submitted.run, { ...facts, yesGates }, setup, address)
+    } catch (error) {
+      // The server has not received the run, so nothing is kept.
+      if (wasNotTaken(error)) store.remove(runId)
+      throw error
+    }
+    return await follow({ ...submitted, id }, setup, address)
   })
 }
 
 /**
- * Continues a run: a cancelled one as a further part on its server, a waiting one with the decision
- * that `prepare` records. Throws {@link RunStateError} when it has ended or continues already, or
+ * Continues a run: submits a cancelled run as a further part, or answers a waiting run with the decision
+ * that `prepare` records. Throws {@link RunStateError} if the run has ended or already continues, or if
  * its plan changed without `force`.
  */
 export async function resumeServerRun(
@@ -85,38 +103,43 @@ export async function resumeServerRun(
     )
   }
   const changed = acceptedPlan(journal, resumption, line)
-  const given = argumentsOf(journal, resumption.arguments ?? [])
-  return await alone(store, runId, async () => {
+  const words = argumentsOf(journal, resumption.arguments ?? [])
+  return await withRunLock(store, runId, async () => {
     const at = new Date(setup.runtime.now()).toISOString()
     store.append(runId, { type: 'resumed', at, ...changed })
     const facts = {
       plan,
-      arguments: given,
+      arguments: words,
       requireVerified: journal.run.requireVerified,
-      pass: knownResults(journal.done.values()),
+      pass: startingPass(journal.done.values()),
       approvals: [...journal.approvals.values()],
+      yesGates: approvedInAdvance({ run: journal.run, plan }),
     }
-    // With the record that it continues: every continuation is a part of its own on the server.
-    return await submit(submittedRun(store.read(runId)), facts, setup, address)
+    // Reads the journal again: each record of a resumption counts as a part on the server.
+    const run = submittedRun(store.read(runId))
+    const id = await submit(run, facts, setup, address)
+    return await follow({ run, id, plan }, setup, address)
   })
 }
 
+/** Returns the ID of the invocation that executes the run. */
 async function submit(
   run: SubmittedRun,
-  facts: Pick<RunRequest, 'plan' | 'arguments' | 'requireVerified' | 'pass' | 'approvals'>,
+  facts: Pick<
+    RunRequest,
+    'plan' | 'arguments' | 'requireVerified' | 'pass' | 'approvals' | 'yesGates'
+  >,
   setup: RunSetup,
   address: ServerAddress,
-): Promise<RunResult> {
+): Promise<string> {
   const request: RunRequest = {
     ...facts,
     version: protocolVersion,
     runId: run.runId,
     defaultTimeoutMs: setup.settings.timeout * 1000,
     planDigest: facts.plan.digest,
-    yesGates: setup.yesGates === true,
   }
-  const id = await submitRun(address, request, run.part)
-  return await follow({ run, id, plan: facts.plan }, setup, address)
+  return await submitRun(address, request, run.part)
 }
 
 async function answerRun(
@@ -125,7 +148,7 @@ async function answerRun(
   address: ServerAddress,
 ): Promise<RunResult> {
   const { store, line } = setup
-  return await alone(store, runId, async () => {
+  return await withRunLock(store, runId, async () => {
     const journal = store.read(runId)
     acceptedPlan(journal, { runId, plan, command }, line)
     const run = submittedRun(journal)
@@ -137,7 +160,7 @@ async function answerRun(
         `Look again: ${line('runs show', runId)}`,
       )
     }
-    // What it waits for by now, which `prepare` compares with what was shown.
+    // `prepare` compares these gates with the gates that the user saw.
     for (const gate of waiting.gates) journal.gates.set(gate.key, gate)
     const records: ChainRecord[] = []
     await prepare?.(journal, (record) => void records.push(record))
@@ -150,7 +173,7 @@ async function answerRun(
   })
 }
 
-interface HandedOver {
+interface RunToFollow {
   run: SubmittedRun
   id: string
   plan: Plan
@@ -159,7 +182,7 @@ interface HandedOver {
 }
 
 async function follow(
-  followed: HandedOver,
+  followed: RunToFollow,
   setup: RunSetup,
   address: ServerAddress,
 ): Promise<RunResult> {
@@ -187,7 +210,7 @@ async function follow(
   return await readResult(store.read(runId), runtime)
 }
 
-async function endOrWait(followed: HandedOver, address: ServerAddress, { signal }: RunSetup) {
+async function endOrWait(followed: RunToFollow, address: ServerAddress, { signal }: RunSetup) {
   const { id, plan, answered } = followed
   const over = new AbortController()
   const gated = allSteps(plan.root).some((step) => step.gate && !step.excluded)
@@ -200,11 +223,11 @@ async function endOrWait(followed: HandedOver, address: ServerAddress, { signal 
   }
 }
 
-/** How long a run that was cancelled may take to end its steps. */
+/** The time for a cancelled run to end its steps. */
 const patienceMs = 15_000
 
 async function ended(
-  { run, id, plan }: HandedOver,
+  { run, id, plan }: RunToFollow,
   address: ServerAddress,
   signal: AbortSignal | undefined,
   over: AbortSignal,
@@ -216,12 +239,12 @@ async function ended(
     if (!signal?.aborted) throw error
     await cancelInvocation(address, id)
     const answer = await awaitRun(address, run, plan.digest, AbortSignal.timeout(patienceMs))
-    // As by Ctrl-C in a run that is executed here.
+    // Ctrl-C interrupts a run on this machine in the same way.
     return answer.status === 'cancelled' ? { ...answer, status: 'interrupted' } : answer
   }
 }
 
-/** Not every user of the ingress reaches the admin interface. */
+/** Accepts an unreachable admin interface: not every user of the ingress reaches it. */
 async function refuseWrongServer(address: ServerAddress): Promise<void> {
   try {
     await requireVersion(address)
@@ -230,32 +253,32 @@ async function refuseWrongServer(address: ServerAddress): Promise<void> {
   }
 }
 
-/** How a run that was handed to a server stands there, where its journal does not say it yet. */
-type ServerStanding = 'running' | 'unreachable' | 'forgotten'
+/** The status of a run on its server, if the journal does not have the status yet. */
+type ServerStatus = 'running' | 'unreachable' | 'forgotten'
 
-/** The run as its server knows it. Every resumption is a further part. */
+/** Returns the current part of a run on its server. Every resumption is a further part. */
 function submittedRun(journal: RunJournal): SubmittedRun {
   return { runId: journal.run.runId, part: 1 + journal.resumptions }
 }
 
-/** Takes over the results of runs that have ended on servers; returns how the others stand, by run. */
+/** Records the results of runs that have ended on servers. Returns the status of the others by run ID. */
 export async function syncServerRuns(
   store: RunStore,
   journals: readonly RunJournal[],
   token?: string,
-): Promise<Map<string, ServerStanding>> {
-  const standings = new Map<string, ServerStanding>()
+): Promise<Map<string, ServerStatus>> {
+  const statuses = new Map<string, ServerStatus>()
   for (const journal of journals) {
     const { server } = journal.run
     if (!server || !isOpen(journal)) continue
-    const standing = await sync(store, journal, { ...server, token })
-    if (standing !== undefined) standings.set(journal.run.runId, standing)
+    const status = await sync(store, journal, { ...server, token })
+    if (status !== undefined) statuses.set(journal.run.runId, status)
   }
-  return standings
+  return statuses
 }
 
 async function sync(store: RunStore, journal: RunJournal, address: ServerAddress) {
-  let news: ChainRecord[] | Exclude<ServerStanding, 'unreachable'>
+  let news: ChainRecord[] | Exclude<ServerStatus, 'unreachable'>
   try {
     news = await newsOf(journal, address)
   } catch {
@@ -265,9 +288,9 @@ async function sync(store: RunStore, journal: RunJournal, address: ServerAddress
   if (news.length === 0) return undefined
   const { runId } = journal.run
   try {
-    await alone(store, runId, () => store.append(runId, ...news))
+    await withRunLock(store, runId, () => store.append(runId, ...news))
   } catch (error) {
-    // The process that waits for it writes it down itself.
+    // The process that waits for the run records the results itself.
     if (!(error instanceof RunBusyError)) throw error
   }
   return undefined
@@ -275,14 +298,14 @@ async function sync(store: RunStore, journal: RunJournal, address: ServerAddress
 
 async function newsOf(journal: RunJournal, address: ServerAddress) {
   const run = submittedRun(journal)
-  const found = await lookAtRun(address, run, journal.plan.digest)
-  if (found === 'unknown') return 'forgotten'
-  if (found !== 'running') return recordsOf(journal, found)
+  const state = await lookAtRun(address, run, journal.plan.digest)
+  if (state === 'unknown') return 'forgotten'
+  if (state !== 'running') return recordsOf(journal, state)
   const mayWait = allSteps(journal.plan.root).some((step) => step.gate)
   const waiting = mayWait ? await waitingRun(address, run) : undefined
   if (waiting === undefined) return 'running'
-  const isKnown = waiting.gates.every(({ key, at }) => journal.gates.get(key)?.at === at)
-  return journal.status === 'waiting' && isKnown ? [] : recordsOf(journal, waiting)
+  const isRecorded = waiting.gates.every(({ key, at }) => journal.gates.get(key)?.at === at)
+  return journal.status === 'waiting' && isRecorded ? [] : recordsOf(journal, waiting)
 }
 
 async function waitingRun(
@@ -294,7 +317,7 @@ async function waitingRun(
   return id === undefined || !waiting ? undefined : { ...waiting, id }
 }
 
-/** Ends a run on its server. Throws {@link RunStateError} when the server does not execute it. */
+/** Ends a run on its server. Throws {@link RunStateError} if the server does not execute the run. */
 export async function cancelServerRun(journal: RunJournal, address: ServerAddress): Promise<void> {
   const id = await findInvocation(address, submittedRun(journal))
   if (id === undefined) {
@@ -307,13 +330,13 @@ export async function cancelServerRun(journal: RunJournal, address: ServerAddres
   await cancelInvocation(address, id)
 }
 
-/** What the journal lacks of a run that has ended or waits, as if it had been executed here. */
+/** Returns the records that the journal lacks of a run that has ended or waits. */
 export function recordsOf(
   journal: RunJournal,
   { status, pass, approvals = [], gates = [] }: RunAnswer & Partial<Waiting>,
   now: Date = new Date(),
 ): ChainRecord[] {
-  // What was running when the run itself was ended is repeated by a resume.
+  // A resume repeats the steps that were running when the run was ended.
   const isOver = status !== 'cancelled' && status !== 'interrupted'
   const left = Object.entries(pass.left).map(
     ([key, one]) => [key, { kind: 'cancelled', ...one }] as const,
@@ -337,12 +360,12 @@ export function recordsOf(
   ]
 }
 
-/** What a further part of a run, or a repetition of it, starts with. */
-function knownResults(records: Iterable<DoneRecord>): Pass {
+/** Returns the results with which a further part of a run, or its repetition, starts. */
+function startingPass(records: Iterable<DoneRecord>): Pass {
   const answered: Pass['answered'] = {}
   for (const record of records) {
     const outcome = recordedOutcome(record)
-    // A chain is put together again from what is below it.
+    // The result of a chain is built again from its steps.
     if (outcome.kind === 'finished' && !outcome.chain) answered[record.key] = outcome
   }
   return emptyPass(answered)
@@ -350,7 +373,7 @@ function knownResults(records: Iterable<DoneRecord>): Pass {
 
 const intervalMs = 250
 
-/** Emits the steps of a run from the server's own journal. Errors end this, not the run. */
+/** Emits the steps of a run from the server's journal. An error stops the events, not the run. */
 async function followRun(
   address: ServerAddress,
   { id, from }: { id: string; from: number },
@@ -362,14 +385,14 @@ async function followRun(
   const root = { id, next: from, open: new Map() }
   try {
     for (;;) {
-      // Once more when it is over, for what ended in between.
+      // Reads once more after the end, for the steps that ended in between.
       const last = over.aborted
       await advance(root, { address, steps, listener })
       if (last) return
       await sleep(intervalMs, undefined, { signal: over }).catch(() => undefined)
     }
   } catch {
-    // The result of the run says everything again.
+    // The result of the run has all of this again.
   }
 }
 
@@ -379,14 +402,14 @@ interface Followed {
   open: Map<number, { key: string; step: PlannedStep; nested: Followed | undefined }>
 }
 
-interface Telling {
+interface FollowContext {
   address: ServerAddress
   steps: ReadonlyMap<string, PlannedStep>
   listener: EventListener
 }
 
-async function advance(followed: Followed, telling: Telling): Promise<void> {
-  const { address, steps, listener } = telling
+async function advance(followed: Followed, context: FollowContext): Promise<void> {
+  const { address, steps, listener } = context
   const { entries, next } = await readServerJournal(address, followed.id, followed.next)
   followed.next = next
   for (const entry of entries) {
@@ -404,10 +427,10 @@ async function advance(followed: Followed, telling: Telling): Promise<void> {
     const open = followed.open.get(completion)
     if (!open) continue
     followed.open.delete(completion)
-    if (open.nested) await advance(open.nested, telling)
+    if (open.nested) await advance(open.nested, context)
     listener(finishedEvent(open.key, open.step, entry.value ?? {}, at))
   }
   for (const { nested } of followed.open.values()) {
-    if (nested) await advance(nested, telling)
+    if (nested) await advance(nested, context)
   }
 }

@@ -15,11 +15,11 @@ export type Refused =
   | { kind: 'elsewhere'; reason: string }
 
 export interface StepRules {
-  /** Undefined where it may execute the step. */
+  /** Returns undefined if this worker may execute the step. */
   accept(step: PlannedStep): Refused | undefined
-  /** Makes the server open a new connection, which a balancer gives to another worker. */
-  giveBack(): void
-  /** How long a step is given back before it fails. */
+  /** Makes the server open a new connection, which a load balancer can send to another worker. */
+  closeSessions(): void
+  /** How long the server retries a step before the step fails. */
   patienceMs: number
   resultLimit: number
 }
@@ -30,9 +30,9 @@ interface StepExecutionOptions extends StepRules {
   runner: StepRunner
   clock: Runtime
   defaultTimeoutMs: number
-  /** Aborted when this worker has no part in the invocation any more. */
+  /** Aborted when another worker has the invocation. */
   attempt: AbortSignal
-  /** Whether another execution of this run may have been here before. */
+  /** Whether an earlier execution of this run may have left processes here. */
   repeated(): boolean
   onEvent: EventListener
 }
@@ -47,7 +47,7 @@ export class StepExecution {
     this.patience = { maxRetryDuration: options.patienceMs }
   }
 
-  /** What it returns is recorded; what it throws makes the server try elsewhere. */
+  /** Returns the outcome to record. Throws to make the server retry on another worker. */
   async execute(call: TaskCall, signal: AbortSignal): Promise<Outcome> {
     await untilDue(call, this.#options.clock, signal)
     if (signal.aborted) return { kind: 'cancelled' }
@@ -61,10 +61,13 @@ export class StepExecution {
         throw error
       })
       .finally(() => this.#working.delete(execution))
-    // Another worker may have room for what it is given.
-    if (outcome instanceof RunFilesError) return await this.#giveBack(outcome.message, signal)
+    // Another worker may have space for the step's files.
+    if (outcome instanceof RunFilesError) return await this.#retryElsewhere(outcome.message, signal)
     if (isChanged(outcome)) {
-      return await this.#giveBack(`${otherVersion}: ${call.step.path} was changed here`, signal)
+      return await this.#retryElsewhere(
+        `${otherVersion}: ${call.step.path} was changed here`,
+        signal,
+      )
     }
     const at = new Date(this.#options.clock.now()).toISOString()
     this.#options.onEvent(finishedEvent(call.key, call.step, outcome, at))
@@ -72,12 +75,12 @@ export class StepExecution {
   }
 
   async refused(step: PlannedStep, signal: AbortSignal): Promise<Outcome | undefined> {
-    // There is nothing to have; the runner says so.
+    // No worker has such a skill, which the runner reports.
     if (step.executor === 'missing') return undefined
     const refused = this.#options.accept(step)
     if (!refused) return undefined
     if (refused.kind === 'elsewhere') {
-      return await this.#giveBack(`${otherVersion}: ${refused.reason}`, signal)
+      return await this.#retryElsewhere(`${otherVersion}: ${refused.reason}`, signal)
     }
     const output = failedOutput(refused.code, refused.reason)
     return finished(output, this.#options.clock.now(), 0)
@@ -97,33 +100,39 @@ export class StepExecution {
       const scope = AbortSignal.any([signal, attempt, late.signal])
       const answer = await runner.run(call, { signal: scope })
       const durationMs = Math.round(clock.elapsed() - before)
-      // Another execution decides.
+      // The execution on the other worker counts.
       if (attempt.aborted) throw new Error('the server switched to another worker')
       if (answer.kind === 'pending') throw new Error('an agent cannot be driven by a worker')
       if (limit.over()) {
         return finished(overdue(limit, answer.endedInVerification), startedAt, durationMs)
       }
       if (signal.aborted) return { kind: 'cancelled', startedAt, durationMs }
-      const { output, shown, log, promptDigest } = answer
-      const outcome = { ...finished(output, startedAt, durationMs), shown, log, promptDigest }
+      const { output, shown, log, notUtf8, promptDigest } = answer
+      const outcome = {
+        ...finished(output, startedAt, durationMs),
+        shown,
+        log,
+        notUtf8,
+        promptDigest,
+      }
       return bounded(outcome, options.resultLimit)
     } finally {
       limit.clear()
     }
   }
 
-  async #giveBack(message: string, signal: AbortSignal): Promise<Outcome> {
-    // Steps beside it finish first: giving back ends this worker's part in the run.
+  async #retryElsewhere(message: string, signal: AbortSignal): Promise<Outcome> {
+    // Parallel steps finish first, because the retry ends this worker's part in the run.
     while (this.#working.size > 0 && !signal.aborted) await Promise.allSettled(this.#working)
     if (signal.aborted) return { kind: 'cancelled' }
-    this.#options.giveBack()
-    throw new this.#options.sdk.RetryableError(message, { retryAfter: giveBackMs })
+    this.#options.closeSessions()
+    throw new this.#options.sdk.RetryableError(message, { retryAfter: retryAfterMs })
   }
 }
 
 const otherVersion = 'no worker has this version of the skill'
 
-const giveBackMs = 250
+const retryAfterMs = 250
 
 function isChanged(outcome: Outcome): boolean {
   if (outcome.kind !== 'finished') return false
@@ -133,7 +142,7 @@ function isChanged(outcome: Outcome): boolean {
 function finished(
   output: FinishedOutcome['output'],
   startedAt: number,
-  durationMs: number,
+  durationMs: number | null,
 ): FinishedOutcome {
   return { kind: 'finished', output, startedAt, durationMs }
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Context, Serde } from '@restatedev/restate-sdk'
 import { messageOf } from '#core/errors'
 import { isList, isObject, objectOf, parseJson } from '#core/json'
-import { packageVersion, type Runtime } from '#core/runtime'
+import { packageVersion, type Runtime, timeBetween } from '#core/runtime'
 import type { Settings } from '#core/settings'
 import { makePrivateDirectory } from '#core/write-files'
 import type { StepOutput } from '#exec/output-protocol'
@@ -17,7 +17,7 @@ import { cleanUp } from '#chain/run-chain'
 import { removeTree } from '#chain/run-store'
 import { type Refusal, type RunFiles, runFiles } from '#chain/executors'
 import { chainOutput } from '#chain/step-result'
-import { createStepRunner, type StepRunner } from '#chain/step-runner'
+import { StepRunner } from '#chain/step-runner'
 import { type EngineParts, jsonSerde, remembering, RestateEngine } from './engine.ts'
 import {
   type Decision,
@@ -39,13 +39,14 @@ export interface WorkerOptions extends Pick<StepRules, 'accept'> {
   runtime: Runtime
   workspace: string
   directory: string
-  settings: Settings['run']
-  /** Its keys are those of the server; requests that it did not sign are refused. */
+  /** Returns the settings for a run that starts now. */
+  settings(): Settings['run']
+  /** Contains the identity keys of the server; requests that the server did not sign are refused. */
   restate: Settings['restate']
   host: string
   port: number
   report(): Pick<WorkerReport, 'skills' | 'clients'>
-  /** Of steps that have no script; `files` is where the files of runs lie. */
+  /** Returns the executors for steps without a script. The files of runs are stored in `files.directory`. */
   executors(files: { directory: string }): readonly Executor[]
   refusalOf(directory: string): Refusal | undefined
   onEvent(runId: string, event: ChainEvent): void
@@ -61,7 +62,7 @@ interface Serving extends WorkerOptions, StepRules {
 
 export interface Worker {
   port: number
-  /** Takes nothing new and ends; what runs here is ended and repeated by another worker. */
+  /** Ends the worker and the steps that it executes. Another worker repeats those steps. */
   close(): Promise<void>
 }
 
@@ -73,7 +74,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const executors = options.executors({ directory })
   const sessions = new Set<ServerHttp2Session>()
   const filesOf = (runId: string): RunFiles => {
-    // Without a directory that all workers share no step can return artifacts.
+    // Steps can return artifacts only if all workers share a directory.
     const { scratch, logs } = runFiles(restate.scratch || directory, runId)
     return { ...runFiles(directory, runId), scratch, logs }
   }
@@ -84,18 +85,22 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     sdk,
     id,
     filesOf,
-    // What comes with a request must not take the place of what this worker was given.
-    runnerFor: ({ runId, arguments: given, requireVerified }) =>
-      createStepRunner({
-        ...options,
+    // Only these facts come from the request; the worker decides the rest.
+    runnerFor: ({ runId, arguments: words, requireVerified }) =>
+      new StepRunner({
         runId,
-        arguments: given,
+        arguments: words,
         requireVerified,
+        workspace: options.workspace,
         files: filesOf(runId),
         sharesFiles: restate.scratch !== '',
+        runtime: options.runtime,
+        settings: options.settings(),
         executors,
+        confinement: undefined,
+        refusalOf: (skill) => options.refusalOf(skill),
       }),
-    giveBack() {
+    closeSessions() {
       for (const session of sessions) session.close()
     },
   })
@@ -168,12 +173,12 @@ function createService(setup: Serving): ReturnType<Sdk['service']> {
       }),
     },
     options: {
-      // A step may run for hours without a sign, and a cancellation must reach it all the while.
+      // A step may be silent for hours, and a cancellation must still reach it.
       inactivityTimeout: { days: 7 },
       abortTimeout: { days: 7 },
       idempotencyRetention: { days: 7 },
       journalRetention: { days: 1 },
-      // A worker that died is replaced soon; nothing is given up.
+      // A dead worker is replaced soon, so invocations retry without an end.
       retryPolicy: {
         initialInterval: 100,
         exponentiationFactor: 2,
@@ -192,29 +197,29 @@ async function executeRun(
 ): Promise<RunAnswer> {
   const { sdk } = setup
   const { execution, begunAt } = await begin(setup, context, request)
-  const { plan, ...own } = request
-  const { runId, planDigest, pass } = own
+  const { plan, ...requestFacts } = request
+  const { runId, planDigest, pass } = requestFacts
   const approvals = [...(request.approvals ?? [])]
   for (;;) {
-    const facts = { ...own, approvals: [...approvals] }
+    const facts = { ...requestFacts, approvals: [...approvals] }
     const gates = new Map<string, GateRecord>()
     const engine = engineOf(setup, context, facts, { execution, begunAt, gates })
     const { status, ended } = await runChain(plan.root, engine)
     const open = ended === 'suspended' ? [...gates.values()] : []
     const answer = fitAnswer({ planDigest, status, pass, approvals, gates: open })
     const waits = ended === 'suspended' && answer.status === status
-    const decision = waits ? await waitForPerson(sdk, context, answer) : 'ended'
+    const decision = waits ? await waitForUser(sdk, context, answer) : 'ended'
     if (typeof decision === 'string') {
       const { cleanupAfter } = plan.root.policy
-      const left = cleanUp(runId, setup.filesOf(runId), cleanupAfter)
-      if (left) setup.onWarning(`${left.message} (${left.path})`)
+      const problem = cleanUp(runId, setup.filesOf(runId), cleanupAfter)
+      if (problem) setup.onWarning(`${problem.message} (${problem.path})`)
       return decision === 'ended' ? answer : { ...answer, status: decision, gates: [] }
     }
-    const about = decision.approvals.filter((approval) => {
+    const relevant = decision.approvals.filter((approval) => {
       const gate = gates.get(approval.key)
       return gate !== undefined && isAbout(gate, approval)
     })
-    approvals.push(...about)
+    approvals.push(...relevant)
   }
 }
 
@@ -232,8 +237,8 @@ async function executeNested(
   const chain = await runChain(step, engine, state, `${key}/`)
   const verified = await verify(setup, context, request, chain, execution)
   const endedAt = await context.run('end', () => setup.runtime.now())
-  // Two workers may have clocks that differ.
-  const durationMs = Math.max(0, endedAt - startedAt)
+  // The clocks of two workers may differ.
+  const durationMs = timeBetween(startedAt, endedAt) ?? null
   return { chain, ...verified, startedAt, durationMs, pass, gates: [...gates.values()] }
 }
 
@@ -244,8 +249,8 @@ function engineOf(
   parts: Pick<EngineParts, 'execution' | 'begunAt' | 'gates'>,
 ): Engine {
   const { pass } = facts
-  const own = { sdk, context, facts, pass, now: () => runtime.now(), ...parts }
-  return remembering(new RestateEngine(own), pass)
+  const engineParts = { sdk, context, facts, pass, now: () => runtime.now(), ...parts }
+  return remembering(new RestateEngine(engineParts), pass)
 }
 
 async function verify(
@@ -262,7 +267,7 @@ async function verify(
   if (step.verify === undefined && !request.requireVerified) return { output }
   const signal = context.request().attemptCompletedSignal
   const verification = async (): Promise<{ output: StepOutput; log?: string }> => {
-    // Its script is executed like that of a step.
+    // `scripts/verify` needs the same permission as the script of a step.
     const refusal = step.verify === undefined ? undefined : await execution.refused(step, signal)
     if (refusal?.kind === 'finished') return { output: refusal.output }
     const call = { step, key, attempt, state, timeoutMs: 0 }
@@ -276,14 +281,14 @@ async function verify(
 async function begin(setup: Serving, context: Context, facts: RunFacts) {
   const { sdk, patienceMs } = setup
   const { runId, version } = facts
-  // It becomes a directory, and the request may come from anybody who reaches the server.
+  // The ID becomes a directory name, and anybody who reaches the server can send a request.
   if (!/^[0-9a-z]{1,40}$/.test(runId)) {
     throw new sdk.TerminalError(`${JSON.stringify(runId)} is not a run ID`)
   }
   let first = false
   const begin = (): number => {
     if (version !== protocolVersion) {
-      setup.giveBack()
+      setup.closeSessions()
       const message = `the run needs version ${version}; the workers have ${protocolVersion}`
       throw new sdk.RetryableError(message, { retryAfter: 1000 })
     }
@@ -304,8 +309,8 @@ async function begin(setup: Serving, context: Context, facts: RunFacts) {
   return { execution, begunAt }
 }
 
-/** Across restarts of workers and servers; `cancelled` when the run is ended meanwhile. */
-async function waitForPerson(
+/** Waits across restarts of workers and servers. Returns `cancelled` if the run is cancelled meanwhile. */
+async function waitForUser(
   sdk: Sdk,
   context: Context,
   notice: Omit<WaitingNotice, 'awakeable'>,
@@ -316,13 +321,13 @@ async function waitForPerson(
     return await promise
   } catch (error) {
     if (error instanceof sdk.CancelledError) return 'cancelled'
-    // The promise itself was rejected: no decision about any gate.
+    // A rejected promise decides about no gate.
     if (error instanceof sdk.TerminalError) return { approvals: [] }
     throw error
   }
 }
 
-/** Anything else decides nothing, and must not stop the run. */
+/** Reads a decision. Any other text decides nothing, and must not stop the run. */
 export function readDecision(text: string): Decision {
   const { approvals } = objectOf(parseJson(text))
   return { approvals: isList(approvals) ? approvals.filter((item) => isApproval(item)) : [] }

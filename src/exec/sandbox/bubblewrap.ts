@@ -15,7 +15,7 @@ import { type FilteredProcessor, seccompFilter } from './seccomp.ts'
 interface Bubblewrap {
   program: string
   processor: FilteredProcessor
-  /** From bubblewrap 0.8 on: no namespace of users can be made inside. The filter says so too. */
+  /** From bubblewrap 0.8 on: forbids user namespaces inside. The filter forbids them too. */
   lastUserNamespace: boolean
 }
 
@@ -27,22 +27,22 @@ export function bubblewrapSandbox(bubblewrap: Bubblewrap): Sandbox {
     run: async (request) =>
       await superviseLimits(request, async (supervised, stop) => {
         const options = bubblewrapOptions(request, lastUserNamespace)
-        // It separates them: one inside a value would be the beginning of another option.
+        // NUL separates the options: one inside a value would start another option.
         if (options.some((option) => option.includes('\0')))
           return notStarted('a path or a value holds a NUL character')
         let first = 0
         let stopWatching = (): void => undefined
-        const tells = (text: string): void => {
+        const onText = (text: string): void => {
           stopWatching()
           first = Number(/"child-pid":\s*(\d+)/.exec(text)?.[1] ?? 0)
           if (first > 0) stopWatching = watchInhabitants(first, stop)
         }
-        const listed = Buffer.from(options.map((option) => `${option}\0`).join(''))
+        const optionBytes = Buffer.from(options.map((option) => `${option}\0`).join(''))
         const descriptors = new Map<number, ChildDescriptor>([
           ...inheritedDescriptors().map((number) => [number, 'nothing'] as const),
-          [bubblewrapDescriptors.filter, { holds: filter }],
-          [bubblewrapDescriptors.options, { holds: listed }],
-          [bubblewrapDescriptors.information, { tells }],
+          [bubblewrapDescriptors.filter, { content: filter }],
+          [bubblewrapDescriptors.options, { content: optionBytes }],
+          [bubblewrapDescriptors.information, { onText }],
         ])
         const args = bubblewrapArguments(request.command(bubblewrapPlaces))
         const place = { file, args, cwd: '/', env: {} }
@@ -64,19 +64,19 @@ export const bubblewrapPlaces: Places = {
   output: '/sandbox/output',
 }
 
-/** Descriptors: bubblewrap reads the filter and its options, and writes what it started. */
+/** Descriptors: bubblewrap reads the filter and its options, and writes the ID of its first process. */
 const bubblewrapDescriptors = { filter: 3, information: 4, options: 5 } as const
 
-/** The command line: what stands there can be read inside and, outside, by every user. */
+/** Returns the command line, which is readable inside the sandbox and, outside, for every user. */
 export function bubblewrapArguments(command: readonly string[]): string[] {
   const options = ['--args', String(bubblewrapDescriptors.options)]
   return [...options, '--', '/bin/sh', '-c', limitingProgram(true), 'sh', ...command]
 }
 
 /**
- * The options, which go through a pipe, so that paths and granted values show nowhere. The order counts: what
- * comes later lies over what came before, so that no grant reaches the skill, and the root is made
- * read-only last.
+ * Returns the options, which go through a pipe, so that no process list shows paths and granted values.
+ * The order matters: a later mount covers an earlier one. So no grant makes the skill writable, and the
+ * root becomes read-only last.
  */
 export function bubblewrapOptions(
   request: SandboxRequest,
@@ -94,8 +94,8 @@ export function bubblewrapOptions(
     ...request.environment(places),
   }
   const rows: readonly (readonly string[])[] = [
-    // `--unshare-all` only tries to make a namespace of users; without one root would keep its rights
-    // over every mount, so it is demanded by name.
+    // `--unshare-all` only tries to create a user namespace. Without one, root would keep its rights
+    // over every mount, so `--unshare-user` requires it.
     ['--unshare-user', '--unshare-all'],
     grants.network ? ['--share-net'] : [],
     lastUserNamespace ? ['--disable-userns'] : [],
@@ -103,7 +103,7 @@ export function bubblewrapOptions(
     ['--hostname', 'sandbox', '--clearenv'],
     ...Object.entries(environment).map(([name, value]) => ['--setenv', name, value]),
     ...system,
-    // Read-only, because root outside owns the switches of the kernel below it.
+    // Read-only, because root outside owns the kernel's switches below it.
     ['--proc', '/proc', '--remount-ro', '/proc'],
     ['--dev', '/dev', '--size', String(sharedMemoryBytes), '--tmpfs', '/dev/shm'],
     ['--remount-ro', '/dev'],
@@ -123,39 +123,42 @@ export function bubblewrapOptions(
   return rows.flat()
 }
 
-/** `/dev/shm`, which some languages' process pools need. */
+/** The size of `/dev/shm`, which the process pools of some languages need. */
 const sharedMemoryBytes = 16 * 1024 ** 2
 
-/** What programs would inherit, since Node closes only its own: a directory is a way out. */
+/**
+ * Returns the descriptors that a program would inherit: Node closes only those that it opened. A directory
+ * among them is a way out.
+ */
 function inheritedDescriptors(): number[] {
   return tried([], () => readdirSync('/proc/self/fdinfo'))
     .map(Number)
-    .filter((descriptor) => descriptor > 2 && isPassedOn(descriptor))
+    .filter((descriptor) => descriptor > 2 && isInherited(descriptor))
 }
 
 /** The flag `O_CLOEXEC`, in octal as the kernel prints it. */
 const closesOnExec = 0o2000000
 
-function isPassedOn(descriptor: number): boolean {
+function isInherited(descriptor: number): boolean {
   const text = tried('', () => readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1'))
   const flags = /^flags:\s*([0-7]+)$/m.exec(text)?.[1] ?? '0'
   return text !== '' && (Number.parseInt(flags, 8) & closesOnExec) === 0
 }
 
-/** The machine's programs and libraries, in the order in which they are put in place. */
+/** Returns the options for the machine's programs and libraries, in the order of their mounts. */
 function systemOptions(network: boolean): string[][] {
   const wanted = network ? [...everywhere, ...forNetwork] : everywhere
   return wanted.flatMap((path) =>
     tried([], () => {
       const target = lstatSync(path).isSymbolicLink() ? readlinkSync(path) : ''
-      // A link to somewhere that is not seen inside would be of no use: its content is put there.
-      const isSeen = /^\/?(?:usr|nix)\//.test(target)
-      return [isSeen ? ['--symlink', target, path] : ['--ro-bind', path, path]]
+      // A link to a place that is missing inside would be broken: its target is mounted instead.
+      const isVisible = /^\/?(?:usr|nix)\//.test(target)
+      return [isVisible ? ['--symlink', target, path] : ['--ro-bind', path, path]]
     }),
   )
 }
 
-/** Nothing of `/etc` that names people, machines or secrets. */
+/** Excludes files in `/etc` that name people, machines or secrets. */
 const everywhere =
   '/usr /bin /sbin /lib /lib32 /lib64 /nix/store /etc/alternatives /etc/ld.so.cache /etc/ld.so.conf /etc/ld.so.conf.d /etc/localtime'.split(
     ' ',

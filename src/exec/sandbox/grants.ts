@@ -6,7 +6,7 @@ import { isInside } from '#core/read-files'
 export interface Grants {
   read: readonly string[]
   write: readonly string[]
-  /** The whole network, this machine's own services included. */
+  /** The whole network, including the services of this machine. */
   network: boolean
   environment: Readonly<Record<string, string>>
 }
@@ -23,11 +23,11 @@ interface GrantContext {
   cwd: string
   home: string
   env: Readonly<Record<string, string | undefined>>
-  /** Never writable from inside: where trust and configuration are kept. */
+  /** Directories with trust and configuration: never writable from inside. */
   guarded: readonly string[]
 }
 
-/** `read:PATH`, `write:PATH`, `net:*`, `env:NAME`; what undoes the sandbox is a problem. */
+/** Parses `read:PATH`, `write:PATH`, `net:*` and `env:NAME`. A grant that undoes the sandbox is a problem. */
 export function parseGrants(texts: readonly string[], context: GrantContext) {
   const paths = { read: new Set<string>(), write: new Set<string>() }
   const environment: Record<string, string> = {}
@@ -70,10 +70,10 @@ const wholeNetwork = 'net:* gives the whole network; or fetch the data first and
 function pathOf(kind: 'read' | 'write', value: string, context: GrantContext): string {
   if (value.includes('\0')) throw new Refusal('a path has no NUL character', forms)
   const { cwd, home, guarded } = context
-  const given = value === '~' || value.startsWith('~/') ? join(home, value.slice(1)) : value
+  const expanded = value === '~' || value.startsWith('~/') ? join(home, value.slice(1)) : value
   let path: string
   try {
-    path = realpathSync.native(resolve(cwd, given))
+    path = realpathSync.native(resolve(cwd, expanded))
   } catch (error) {
     throw new Refusal(`the path cannot be used: ${messageOf(error)}`, 'Name an existing path.')
   }
@@ -82,31 +82,39 @@ function pathOf(kind: 'read' | 'write', value: string, context: GrantContext): s
   return path
 }
 
-/** A sandbox with one of these from outside would be none. */
-const ownPlaces = ['/proc', '/sys', '/dev', '/sandbox', '/tmp/work', '/tmp/home', '/tmp/scratch']
+/** Directories that the sandbox creates. One of them from outside would break its protection. */
+const sandboxPlaces = [
+  '/proc',
+  '/sys',
+  '/dev',
+  '/sandbox',
+  '/tmp/work',
+  '/tmp/home',
+  '/tmp/scratch',
+]
 
-/** Programs and settings of the machine, which everybody runs and reads. */
+/** The machine's programs and settings, which every account uses. */
 const systemPlaces = '/bin /boot /etc /lib /lib32 /lib64 /nix /sbin /usr /Library /System'.split(
   ' ',
 )
 
 function whyForbidden(kind: 'read' | 'write', path: string, guarded: readonly string[]) {
-  if (ownPlaces.some((place) => isInside(place, path) || isInside(path, place))) {
+  if (sandboxPlaces.some((place) => isInside(place, path) || isInside(path, place))) {
     return `${path} is or contains a directory that the sandbox creates itself`
   }
   if (kind === 'read') return undefined
   if (systemPlaces.some((place) => isInside(place, path))) {
     return `${path} belongs to the system; what is written there takes effect outside the sandbox`
   }
-  const holds = guarded.find((place) => isInside(place, path) || isInside(path, place))
-  return holds === undefined
+  const trustPlace = guarded.find((place) => isInside(place, path) || isInside(path, place))
+  return trustPlace === undefined
     ? undefined
-    : `${path} would let it write in ${holds}, where trust is kept`
+    : `${path} would let it write in ${trustPlace}, where trust is kept`
 }
 
 function valueOf(name: string, { env }: GrantContext): string {
   if (!/^[A-Za-z_]\w*$/.test(name)) throw new Refusal('this is not a variable name', forms)
-  if (ownVariables.test(name)) {
+  if (reservedVariables.test(name)) {
     const message = 'the sandbox sets or leaves out this variable itself'
     throw new Refusal(message, 'Grant another one.')
   }
@@ -116,10 +124,10 @@ function valueOf(name: string, { env }: GrantContext): string {
   return value
 }
 
-/** Ours, and those by which the loader takes libraries from elsewhere before our limits hold. */
-const ownVariables = /^(?:PATH|HOME|TMPDIR|PWD|LD_.*|DYLD_.*|SKILLRAIL_.*)$/
+/** Our variables, and those that make the loader use other libraries before our limits apply. */
+const reservedVariables = /^(?:PATH|HOME|TMPDIR|PWD|LD_.*|DYLD_.*|SKILLRAIL_.*)$/
 
-/** A script may run only in a sandbox, and none works here. Exit code 4; `hint` says what to do. */
+/** A script must run in a sandbox, and no sandbox works here. Exit code 4; `hint` says what to do. */
 export class SandboxMissingError extends SkillrailError {
   override readonly exitCode: ExitCode = exitCode.refused
 }

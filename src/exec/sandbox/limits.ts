@@ -1,33 +1,33 @@
 import { readdirSync, readFileSync, type StatsFs, statfsSync, statSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { poll } from '#core/poll'
 import type { ProcessResult } from '#exec/process'
 import { groupOf, tried } from '#exec/process-group'
 import type { SandboxRequest, Supervised } from './sandbox.ts'
 
 export const sandboxLimits = {
-  /** Seconds of processor time of each process. */
+  /** Seconds of CPU time for each process. */
   cpuSeconds: 600,
-  /** Bytes of data that each process may map; and, on Linux, that all of them hold in memory. */
+  /** Maximum bytes of data that each process maps and, on Linux, that all processes use in memory. */
   memoryBytes: 2 * 1024 ** 3,
-  /** Bytes of the temporary directory, which is memory too; on Linux. */
+  /** Maximum bytes in the temporary directory, which is memory too; on Linux. */
   diskBytes: 256 * 1024 ** 2,
-  /** Files and directories in it, each of which takes memory of the kernel; on Linux. */
+  /** Maximum number of files and directories in it, which use kernel memory; on Linux. */
   temporaryFiles: 50_000,
   fileBytes: 128 * 1024 ** 2,
   openFiles: 1024,
-  /** Processes and threads together; on Linux. */
+  /** Maximum number of processes and threads together; on Linux. */
   tasks: 256,
-  /** Bytes that it may print, kept or not. */
+  /** Maximum printed bytes, whether Skillrail keeps them or not. */
   printedBytes: 64 * 1024 ** 2,
 }
 
-/** Behind everything else, so that whoever ends a program that takes all it can gets to run. */
+/** Lower than everything else, so that a user can still end a program that uses the whole machine. */
 const priority = 15
 
 /**
- * A shell program that lowers its limits and becomes its arguments. A limit that cannot be set is
- * lower already; whether they hold is looked at by the probe. Shells do not agree on the letter for
- * processes: `p` is what dash and busybox call `u`.
+ * Returns a shell program that lowers its limits and then executes its arguments. If a limit cannot be
+ * set, it is lower already; the probe checks that the limits apply. Shells differ in the letter for
+ * processes: dash and busybox use `p` for `u`.
  */
 export function limitingProgram(countsTasks: boolean): string {
   const { cpuSeconds, memoryBytes, fileBytes, openFiles, tasks } = sandboxLimits
@@ -43,8 +43,8 @@ export function limitingProgram(countsTasks: boolean): string {
 }
 
 /**
- * Runs something that may be stopped because it exceeds a limit: the output that it prints is
- * counted here, everything else by the backend, which calls `stop` with what was too much.
+ * Runs a program and stops it when it exceeds a limit. This function counts the printed bytes; the
+ * backend checks the other limits and calls `stop` with a message.
  */
 export async function superviseLimits(
   request: SandboxRequest,
@@ -77,10 +77,10 @@ export async function superviseLimits(
 }
 
 /**
- * Looks after what all processes of a sandbox use together, which no limit of single processes
- * bounds; for root the kernel does not even bound their number.
- * @param first the process that all others in the sandbox descend from, by its number outside.
- * @returns how to stop looking.
+ * Watches the resources that all processes of a sandbox use together: the limits of single processes do
+ * not restrict these. For root, the kernel does not even restrict the number of processes.
+ * @param first the ID outside of the process from which all others in the sandbox descend.
+ * @returns a function that ends the watch.
  */
 export function watchInhabitants(first: number, exceeded: (message: string) => void): () => void {
   const timer = setInterval(() => {
@@ -88,27 +88,27 @@ export function watchInhabitants(first: number, exceeded: (message: string) => v
     if (message === undefined) return
     clearInterval(timer)
     exceeded(message)
-    // The kernel ends a namespace of processes at once when its first one is gone.
+    // The kernel ends a process namespace as soon as its first process is gone.
     tried(false, () => process.kill(first, 'SIGKILL'))
   }, intervalMs)
   return () => clearInterval(timer)
 }
 
 /**
- * Waits until a sandbox is empty. Its first process ends when the script has, and takes all others
- * with it, which the kernel may still be at when bubblewrap has ended.
+ * Waits until a sandbox is empty. When its first process ends, the kernel ends all others; it may still
+ * do that after bubblewrap has ended.
  */
 export async function waitUntilEmpty(first: number): Promise<void> {
-  for (let waited = 0; waited < patienceMs && groupOf(first) !== undefined; waited++) await sleep(1)
+  await poll(() => groupOf(first) === undefined, { everyMs: 1, patienceMs })
 }
 
 const patienceMs = 2000
 
-/** Short enough that a program which only makes processes has not made many. */
+/** Short enough that a fork bomb has not created many processes yet. */
 const intervalMs = 50
 
 function excess(first: number): string | undefined {
-  // The sandbox's own list of processes holds no others, however many there are outside.
+  // The sandbox's process list contains only its processes, however many run outside.
   const directory = `/proc/${first}/root/proc`
   if (isOurRoot(`/proc/${first}/root`)) return undefined
   const noFiles: Pick<StatsFs, 'files' | 'ffree'> = { files: 0, ffree: 0 }
@@ -131,11 +131,11 @@ function excess(first: number): string | undefined {
   return undefined
 }
 
-/** At the very beginning it still sees what we see. */
+/** Whether a process still has our root directory, as at its very beginning. */
 function isOurRoot(path: string): boolean {
   return tried(true, () => {
-    const [its, ours] = [statSync(path), statSync('/')]
-    return its.dev === ours.dev && its.ino === ours.ino
+    const [theirs, ours] = [statSync(path), statSync('/')]
+    return theirs.dev === ours.dev && theirs.ino === ours.ino
   })
 }
 

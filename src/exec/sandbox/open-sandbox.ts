@@ -3,7 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { messageOf } from '#core/errors'
 import type { Script } from '#exec/find-script'
-import { capturedText, type ProcessEnd, type ProcessResult, whatIsMissing } from '#exec/process'
+import {
+  capturedText,
+  colorVariables,
+  type ProcessEnd,
+  type ProcessResult,
+  whatIsMissing,
+} from '#exec/process'
 import { bubblewrapSandbox } from './bubblewrap.ts'
 import { type Grants, noGrants } from './grants.ts'
 import { sandboxLimits } from './limits.ts'
@@ -25,7 +31,7 @@ export interface SandboxMachine {
   probe(sandbox: Sandbox): Promise<string>
 }
 
-/** Decided by running a sandbox, once. Never takes a program from a search path or a project. */
+/** Tests once whether a sandbox runs. Never uses a program from the search path or a project. */
 export function openSandbox(): Promise<SandboxProbe> {
   return (opened ??= chooseSandbox({
     platform: process.platform,
@@ -71,7 +77,7 @@ async function chooseBubblewrap(machine: SandboxMachine): Promise<SandboxProbe> 
   const sandbox = bubblewrapSandbox({ program, processor, lastUserNamespace: false })
   const other = await machine.probe(sandbox)
   if (other === '') return { ok: true, sandbox, program, note: filterOnly }
-  // What the first one says is the reason, unless it only did not know the option.
+  // The first problem is the reason, unless the program only lacks the option.
   const reason = problem.includes('disable-userns') ? other : problem
   return { ok: false, reason: `${program} does not work here: ${reason}`, hint: namespaceHint }
 }
@@ -82,7 +88,7 @@ const installHint =
 const filterOnly =
   'only the system call filter forbids namespaces inside; bubblewrap 0.8 forbids them too'
 
-/** In the order of how often it is the cause: Ubuntu, Debian, containers. */
+/** The most frequent cause first: Ubuntu, Debian, containers. */
 const namespaceHint =
   'It needs user namespaces: sysctl kernel.apparmor_restrict_unprivileged_userns=0 (Ubuntu) or kernel.unprivileged_userns_clone=1 (older Debian); a container must be allowed to make them (docker run --security-opt seccomp=unconfined --security-opt systempaths=unconfined).'
 
@@ -99,8 +105,8 @@ async function chooseSeatbelt({ exists, probe }: SandboxMachine): Promise<Sandbo
 }
 
 /**
- * Runs a small program in a sandbox that looks at what holds it. An empty answer means that
- * everything does; otherwise what does not, as in "because …".
+ * Runs a small program that checks its sandbox from inside. Returns an empty text if all restrictions
+ * apply, else the problems, as in "because …".
  */
 async function probeSandbox(sandbox: Sandbox): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), 'skillrail-probe-'))
@@ -115,9 +121,9 @@ async function probeSandbox(sandbox: Sandbox): Promise<string> {
     })
     if (end.kind === 'not-started') return `it cannot be started: ${end.message}`
     if (end.kind !== 'exit' || end.code !== 0) {
-      const [said = ''] = capturedText(stderr).trim().split('\n')
+      const [firstLine = ''] = capturedText(stderr).trim().split('\n')
       const how = end.kind === 'exit' ? `it ended with exit code ${end.code}` : 'it did not end'
-      return said === '' ? how : said
+      return firstLine === '' ? how : firstLine
     }
     return judge(readFacts(capturedText(stdout)), sandbox.name === 'bubblewrap').join('; ')
   } finally {
@@ -159,7 +165,7 @@ export function readFacts(text: string): ProbeFacts {
 export function judge(facts: ProbeFacts, linux: boolean): string[] {
   const factOf = (name: string) => facts.get(name) ?? 'unknown'
   const wanted = linux ? [...everywhere, ...onLinux] : everywhere
-  const wrong = wanted.filter(([name, holds]) => !holds.test(facts.get(name) ?? ''))
+  const wrong = wanted.filter(([name, pattern]) => !pattern.test(facts.get(name) ?? ''))
   const loose = linux
     ? mostOnLinux.filter(([name, most]) => !(Number(facts.get(name) ?? '') <= most))
     : []
@@ -169,7 +175,7 @@ export function judge(facts: ProbeFacts, linux: boolean): string[] {
   ]
 }
 
-type Fact = readonly [name: string, holds: RegExp, otherwise: string]
+type Fact = readonly [name: string, pattern: RegExp, problem: string]
 
 const everywhere: readonly Fact[] = [
   ['skill', /^kept$/, 'the directory of the skill can be written'],
@@ -204,36 +210,52 @@ export interface ConfinedScript
   extends Supervised, Pick<SandboxRequest, 'skillDirectory' | 'state' | 'output'> {
   script: Script
   arguments: readonly string[]
-  /** What a script outside would get; only the locale and the time zone of it go in. */
+  /** The environment outside. The sandbox gets only the locale and the time zone from it. */
   ambient: Readonly<Record<string, string>>
-  /** What the script is told, by the paths that hold inside. */
-  own(places: Places): Readonly<Record<string, string>>
+  /** The script's variables, with the paths inside. */
+  variables(places: Places): Readonly<Record<string, string>>
 }
 
 export async function runConfined(
   { sandbox, grants }: Confinement,
   request: ConfinedScript,
 ): Promise<ProcessResult> {
-  const { script, skillDirectory, arguments: given, ambient, own, ...rest } = request
-  const locale = Object.fromEntries(
-    Object.entries(ambient).filter(([name]) => /^(?:LANG|LANGUAGE|TZ|LC_[A-Z]+)$/.test(name)),
+  const {
+    script,
+    skillDirectory,
+    arguments: scriptArguments,
+    ambient,
+    variables,
+    ...rest
+  } = request
+  const isColored = Object.keys(grants.environment).some((name) => colorVariables.has(name))
+  const inherited = Object.fromEntries(
+    Object.entries(ambient).filter(
+      ([name]) => localeVariables.test(name) || (name === 'NO_COLOR' && !isColored),
+    ),
   )
   try {
     const result = await sandbox.run({
       ...rest,
       skillDirectory: realpathSync.native(skillDirectory),
       grants,
-      command: (places) => [...commandInside(script, places), ...given],
-      environment: (places) => ({ ...locale, PYTHONDONTWRITEBYTECODE: '1', ...own(places) }),
+      command: (places) => [...commandInside(script, places), ...scriptArguments],
+      environment: (places) => ({
+        ...inherited,
+        PYTHONDONTWRITEBYTECODE: '1',
+        ...variables(places),
+      }),
     })
-    return { ...result, end: explained(script, result.end) }
+    return { ...result, end: explainEnd(script, result.end) }
   } catch (error) {
     return notStarted(messageOf(error))
   }
 }
 
-/** What starts it inside says of anything that is missing 127, and that the script is. */
-function explained(script: Script, end: ProcessEnd): ProcessEnd {
+const localeVariables = /^(?:LANG|LANGUAGE|TZ|LC_[A-Z]+)$/
+
+/** The shell inside exits with 127 for anything that is missing, and names only the script. */
+function explainEnd(script: Script, end: ProcessEnd): ProcessEnd {
   const isMissing = end.kind === 'exit' && end.code === 127
   const message = isMissing ? whatIsMissing({ file: script.file, cwd: '/' }) : undefined
   return message === undefined ? end : { kind: 'not-started', message }

@@ -12,30 +12,30 @@ export type Supervised = Pick<
 >
 
 export interface SandboxRequest extends Supervised {
-  /** Real path; seen inside, and never writable. */
+  /** Real path; visible inside, never writable. */
   skillDirectory: string
   state?: string | undefined
-  /** A file that is there, and the only one outside that can be written without a grant. */
+  /** An existing file: the only one outside that is writable without a grant. */
   output?: string | undefined
   grants: Grants
   command(places: Places): readonly string[]
-  /** Variables besides those that every sandbox sets and those that were granted. */
+  /** Variables besides those of every sandbox and those of the grants. */
   environment(places: Places): Readonly<Record<string, string>>
 }
 
 export interface Places {
   skill: string
   node: string
-  /** The working directory: empty, gone afterwards. */
+  /** The working directory: empty at first, removed afterwards. */
   work: string
   home: string
-  /** Gone afterwards too: a sandbox shares no directory with other steps. */
+  /** Also removed afterwards: a sandbox shares no directory with other steps. */
   scratch: string
   state: string
   output: string
 }
 
-/** Whether a backend works on this machine, found out by running it. */
+/** Whether a backend works on this machine, tested by running it. */
 export type SandboxProbe =
   | { ok: true; sandbox: Sandbox; program: string; note?: string | undefined }
   | { ok: false; reason: string; hint: string }

@@ -6,15 +6,15 @@ import { limitingProgram, superviseLimits } from './limits.ts'
 import type { Places, Sandbox, SandboxRequest } from './sandbox.ts'
 
 /**
- * macOS: paths stay what they are, and a profile says which may be touched. It has no namespaces:
- * the limits are those of single processes, and a process that leaves its group outlives the script,
- * though in the sandbox. No macOS was at hand to run it; the probe decides before it is used.
+ * The sandbox of macOS: paths stay the same, and a profile says which of them are accessible. It has no
+ * namespaces: the limits apply to single processes, and a process that leaves its group outlives the
+ * script, although in the sandbox. It has not been tested on macOS; the probe decides before its use.
  */
 export function seatbeltSandbox(program: string): Sandbox {
   return {
     name: 'seatbelt',
     async run(request) {
-      // The profile goes by real paths, and /tmp is a link there.
+      // The profile uses real paths, and /tmp is a link on macOS.
       const temporary = mkdtempSync(join(realpathSync.native(tmpdir()), 'skillrail-sandbox-'))
       try {
         const places: Places = {
@@ -49,9 +49,9 @@ export function seatbeltSandbox(program: string): Sandbox {
 }
 
 /**
- * The profile for `sandbox-exec -p`: what is not named is denied. The last rule that fits decides,
- * so what must never be written stands at the end.
- * @param temporary the one directory that it may write: all others of it lie below
+ * Returns the profile for `sandbox-exec -p`, which denies everything by default. The last matching rule
+ * decides, so the rule for the read-only skill is the last one.
+ * @param temporary the only writable directory: it contains the script's other directories
  */
 export function seatbeltProfile(
   request: Pick<SandboxRequest, 'skillDirectory' | 'state' | 'output' | 'grants'>,

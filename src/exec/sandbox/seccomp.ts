@@ -1,7 +1,7 @@
 /**
- * The seccomp filter as the bytes that the kernel takes: classic BPF, eight bytes an instruction, in
- * the byte order of both processors. Refused calls answer an error; a program for another processor
- * is killed, because its calls have other numbers.
+ * Returns the seccomp filter in the kernel's format: classic BPF, eight bytes per instruction, in the
+ * byte order of both processors. A refused call returns an error. The filter kills a program for another
+ * processor, because its calls have other numbers.
  */
 export function seccompFilter(processor: FilteredProcessor): Buffer {
   const { number, audit } = processors[processor]
@@ -55,13 +55,13 @@ export function isFiltered(processor: string): processor is FilteredProcessor {
   return Object.hasOwn(processors, processor)
 }
 
-/** `linux/audit.h`: the processor of a call; from `number` on calls are of the x32 form. */
+/** `linux/audit.h`: the processor of a call. Calls from `number` on have the x32 form. */
 const processors = {
   x64: { audit: 0xc000003e, number: 0x40000000 },
   arm64: { audit: 0xc00000b7, number: undefined },
 } as const satisfies Record<FilteredProcessor, { audit: number; number: number | undefined }>
 
-/** Answers of a filter (`linux/seccomp.h`). */
+/** A filter's answers (`linux/seccomp.h`). */
 const kill = 0x80000000
 const allow = 0x7fff0000
 const error = (code: number) => 0x00050000 | code
@@ -71,17 +71,17 @@ const errors = { notPermitted: 1, notThere: 38, noFamily: 97 } as const
 /** Every `CLONE_NEW…` that `clone` takes: mount, cgroup, host name, IPC, user, process, network. */
 const newNamespaces = 0x7e020000
 
-/** Requests that type for the user at the terminal, or change how it reads: TIOCSTI, TIOCSETD, TIOCLINUX. */
+/** Requests that insert input into the terminal or change its line discipline: TIOCSTI, TIOCSETD, TIOCLINUX. */
 const terminalRequests = [0x5412, 0x5423, 0x541c]
 
 /**
- * IPv4 and IPv6 reach what the network namespace holds; of netlink only routes, which C libraries
- * ask for. A local socket is refused: one that lies in a granted directory would lead outside.
+ * IPv4 and IPv6 reach only the network namespace. Netlink is limited to routes, which C libraries query.
+ * Local sockets are refused: one in a granted directory would lead outside.
  */
 const families = { internet: [2, 10], netlink: 16 } as const
 const routes = 0
 
-/** Places in what a filter is given (`struct seccomp_data`); of an argument its lower half. */
+/** Offsets in a filter's input (`struct seccomp_data`). An argument's offset is that of its lower half. */
 const offsetOf = { call: 0, processor: 4 } as const
 const argument = (index: number) => 16 + 8 * index
 
@@ -98,7 +98,7 @@ function when(code: number, value: number, body: readonly Instruction[]): Instru
 
 export type FilteredProcessor = 'x64' | 'arm64'
 
-/** What a refused system call answers: `permission` is EPERM, `absent` ENOSYS. */
+/** A refused system call and its error: `permission` is EPERM, `absent` ENOSYS. */
 interface RefusedCall {
   name: string
   x64: number
@@ -107,11 +107,11 @@ interface RefusedCall {
 }
 
 /**
- * System calls that no script of a skill needs: name, number on x64, and on arm64 where it has them, as
- * in the kernel's `arch/x86/entry/syscalls/syscall_64.tbl` and `include/uapi/asm-generic/unistd.h`.
+ * System calls that no skill script needs: name, number on x64, and number on arm64 if it exists there.
+ * Sources: the kernel's `arch/x86/entry/syscalls/syscall_64.tbl`, `include/uapi/asm-generic/unistd.h`.
  */
 const callNumbers: readonly string[] = [
-  // Namespaces, mounts, roots: what the sandbox is made of.
+  // Namespaces, mounts and roots: the parts of the sandbox.
   `chroot 161 51
   mount 165 40
   pivot_root 155 41
@@ -137,11 +137,11 @@ const callNumbers: readonly string[] = [
   ptrace 101 117
   pidfd_getfd 438 438
   process_madvise 440 440`,
-  // Keys of the session outside.
+  // The keys of the outer session.
   `add_key 248 217
   keyctl 250 219
   request_key 249 218`,
-  // Parts of the kernel that are large, or were the way out before.
+  // Large parts of the kernel, and parts with earlier sandbox escapes.
   `bpf 321 280
   fanotify_init 300 262
   userfaultfd 323 282
@@ -182,17 +182,17 @@ const callNumbers: readonly string[] = [
   uselib 134
   ustat 136
   vserver 236`,
-  // Memory that no limit of a process counts: without a file, and of System V.
+  // Memory that no process limit counts: memory files and System V objects.
   `memfd_create 319 279
   memfd_secret 447 447
   shmget 29 194
   msgget 68 186
   semget 64 190`,
-  // Its flags are behind a pointer, where no filter sees them; C libraries then use `clone`.
+  // The flags of `clone3` are behind a pointer, which no filter can read; C libraries then use `clone`.
   `clone3 435 435`,
 ]
 
-/** Programs have another way where these are missing. */
+/** Programs have an alternative if these calls are missing. */
 const absent: ReadonlySet<string> = new Set(
   'clone3 memfd_create memfd_secret shmget msgget semget'.split(' '),
 )
@@ -210,7 +210,7 @@ export function refusedCalls(): RefusedCall[] {
   })
 }
 
-/** The newest system call that was judged, `mseal`; what came later answers that it is not there. */
+/** The newest system call in this review, `mseal`. Later calls return ENOSYS. */
 const newestKnownCall = 462
 
 const examinedCalls = {

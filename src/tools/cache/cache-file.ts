@@ -2,6 +2,7 @@ import { renameSync } from 'node:fs'
 import type { Diagnostic } from '#core/errors'
 import { readRegularFile } from '#core/read-files'
 import type { Runtime } from '#core/runtime'
+import { cutText } from '#core/text'
 import { isObject, objectOf, prototypeKeys, type JsonValue, type JsonObject } from '#core/json'
 import { readDocument } from '#tools/config/document'
 
@@ -71,7 +72,7 @@ export function readCacheFile(path: string): CacheReading {
 
 /** Reads a tool cache. What cannot be used gets a diagnostic; of one id the first counts. */
 export function parseCache(text: string, path: string): CacheReading {
-  const document = readDocument(text.replace(/^\ufeff/, ''), 'json', true)
+  const document = readDocument(text, 'json', true)
   if (!document.ok) {
     const { message, line, column } = document
     const code = column === undefined ? 'cache-malformed' : 'cache-not-json'
@@ -215,12 +216,6 @@ function textOf(value: unknown): string {
 
 export function cutDescription(text: string): string {
   return cutText(text, cacheLimits.description)
-}
-
-export function cutText(text: string, length: number): string {
-  if (text.length <= length) return text.trim()
-  const cut = text.trimStart().slice(0, length - 1)
-  return `${cut.replace(/[\uD800-\uDBFF]$/, '').trimEnd()}…`
 }
 
 /** The cache file's text in the schema that the seed's clients read. */

@@ -1,9 +1,8 @@
-import { objectOf, type JsonValue, type JsonObject } from '#core/json'
+import type { JsonObject } from '#core/json'
 import { safeLine } from '#core/text'
-import { typeText } from '#tools/call/check-parameters'
 import type { ToolDefinition } from '#tools/model'
-import { valueAt } from '#tools/workflow/references'
-import { readStrings } from './cache-file.ts'
+import { schemaPattern } from '#tools/schema/pattern'
+import { readSchema, type SchemaPlace, typeText } from '#tools/schema/read-schema'
 
 export interface ParameterDescription {
   /** `filter.state` for a field of an object. */
@@ -27,29 +26,28 @@ const mostParameters = 200
  */
 export function describeParameters(root: JsonObject): ParameterDescription[] {
   const found: ParameterDescription[] = []
-  collect(root, '', 1)
+  collect(readSchema(root), '', 1)
   return found
 
-  function collect(schema: JsonObject, prefix: string, depth: number): void {
-    const required = new Set(readStrings(schema['required']))
-    const properties = Object.entries(objectOf<JsonValue>(schema['properties'])).toSorted(
+  function collect(holder: SchemaPlace, prefix: string, depth: number): void {
+    const required = new Set(holder.required)
+    const properties = [...holder.properties].toSorted(
       ([a], [b]) => Number(required.has(b)) - Number(required.has(a)),
     )
-    for (const [name, property] of properties) {
+    for (const [name, place] of properties) {
       if (found.length >= mostParameters) return
-      const value = resolve(property, root)
-      const { description, default: preset } = value
+      const { description, default: preset, items } = place
       found.push({
         name: prefix + name,
         required: required.has(name),
-        type: typeText(value),
-        description: typeof description === 'string' ? description : '',
+        type: typeText(place),
+        description,
         default: preset === undefined ? undefined : JSON.stringify(preset),
-        limits: limitsOf(value),
+        limits: limitsOf(place),
       })
       if (depth === deepest) continue
-      collect(value, `${prefix}${name}.`, depth + 1)
-      collect(resolve(value['items'], root), `${prefix}${name}[].`, depth + 1)
+      collect(place, `${prefix}${name}.`, depth + 1)
+      if (items) collect(items, `${prefix}${name}[].`, depth + 1)
     }
   }
 }
@@ -60,27 +58,12 @@ export function neededText({ inputSchema }: ToolDefinition, name: string): strin
   return about ? `${name} (${safeLine(about).slice(0, 200)})` : name
 }
 
-/** The schema itself, or what its `$ref` into the same document names. */
-function resolve(value: unknown, root: JsonObject, jumps = 10): JsonObject {
-  const schema = objectOf<JsonValue>(value)
-  const reference = schema['$ref']
-  if (typeof reference !== 'string') return schema
-  if (jumps === 0 || !reference.startsWith('#/')) return {}
-  const keys = reference.slice(2).split('/')
-  const path = keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
-  return resolve(valueAt(root, path), root, jumps - 1)
-}
-
-const limiting =
-  'format pattern minimum maximum exclusiveMinimum exclusiveMaximum minLength maxLength minItems maxItems'.split(
-    ' ',
-  )
-
 /** The largest numbers of JavaScript, which schema generators write down, limit nothing. */
-function limitsOf(schema: JsonObject): string[] {
-  return limiting.flatMap((key) => {
-    const limit = schema[key]
-    const isLimit = typeof limit === 'number' && Math.abs(limit) < Number.MAX_SAFE_INTEGER
-    return isLimit || typeof limit === 'string' ? [`${key} ${limit}`] : []
+function limitsOf({ limits }: SchemaPlace): string[] {
+  return Object.entries(limits).flatMap(([keyword, limit]) => {
+    const isLimit = typeof limit === 'string' || Math.abs(limit) < Number.MAX_SAFE_INTEGER
+    if (!isLimit) return []
+    const isUnread = keyword === 'pattern' && !schemaPattern(String(limit))
+    return [`${keyword} ${limit}${isUnread ? ' (not checked: RE2 cannot read it)' : ''}`]
   })
 }

@@ -1,12 +1,12 @@
-import { compareText, StateFileError } from '#core/errors'
+import { compareText, type Diagnostic, StateFileError } from '#core/errors'
 import { redactText } from '#core/redact'
 import { withFileLock } from '#core/file-lock'
 import { readRegularFile } from '#core/read-files'
-import { acceptPlacements } from '#trust/project-files'
+import { acceptPlacements } from '#trust/accept-edit'
 import { TrustStore } from '#trust/store'
 import { requireWithin, writeFileAtomic } from '#core/write-files'
 import type { ServerDefinition } from '#tools/config/model'
-import type { ListOptions, ToolDefinition, ToolListing } from '#tools/model'
+import type { ListOptions, ServerFailure, ToolDefinition, ToolListing } from '#tools/model'
 import {
   type CachedTool,
   cachedTools,
@@ -50,7 +50,32 @@ export interface RefreshOptions extends ProjectPlace {
   onServer?: ListOptions['onServer']
 }
 
-export type RefreshReport = Awaited<ReturnType<typeof merge>>
+/** Ids of tools, compared with the cache and the record of the last refresh. */
+export interface ToolChanges {
+  added: readonly string[]
+  removed: readonly string[]
+  changed: readonly { id: string; what: readonly (keyof ToolDigests)[] }[]
+  /** Tools that had the mark of an earlier change, or would have it now, and were accepted. */
+  accepted: readonly string[]
+}
+
+/** What a refresh found and changed. */
+export interface RefreshReport {
+  path: string
+  refreshedAt: string
+  /** False where servers were asked and none answered: then the cache is as it was. */
+  refreshed: boolean
+  dryRun: boolean
+  servers: readonly { name: string; tools: number; failure: ServerFailure | undefined }[]
+  categories: readonly { name: string; tools: number }[]
+  uncategorized: number
+  tools: number
+  changes: ToolChanges
+  /** Tools that changed at this refresh or an earlier one and were not accepted since. */
+  held: readonly string[]
+  movedAside: string | undefined
+  diagnostics: readonly Diagnostic[]
+}
 
 /**
  * Asks the servers for their tools and writes the cache, the definitions and the record. A server
@@ -79,7 +104,11 @@ interface Answered extends ToolListing {
   listed: ReadonlySet<string>
 }
 
-async function merge(path: string, options: RefreshOptions, listing: Answered) {
+async function merge(
+  path: string,
+  options: RefreshOptions,
+  listing: Answered,
+): Promise<RefreshReport> {
   const { project, runtime, dryRun = false, accept = false } = options
   const source = readableCachePath(project)
   const reading = refuseNewer(readCacheFile(source))
@@ -132,7 +161,6 @@ async function merge(path: string, options: RefreshOptions, listing: Answered) {
   return {
     path,
     refreshedAt,
-    /** False where servers were asked and none answered: then the cache is as it was. */
     refreshed: isRefreshed,
     dryRun,
     servers: servers.map((name) => ({
@@ -146,7 +174,6 @@ async function merge(path: string, options: RefreshOptions, listing: Answered) {
     uncategorized: merged.cache.uncategorized.length,
     tools: tools.length,
     changes: tracked.changes,
-    /** Tools that changed at this refresh or an earlier one and were not accepted since. */
     held,
     movedAside,
     diagnostics: [...reading.diagnostics, ...diagnostics, ...(listing.diagnostics ?? [])],
@@ -230,7 +257,7 @@ interface TrackInput {
  * tool that was looked at for another one. One that comes to a server that was listed before is
  * marked too, with empty digests.
  */
-function trackTools(input: TrackInput) {
+function trackTools(input: TrackInput): { changes: ToolChanges; tools: readonly RecordedTool[] } {
   const { record, current, cached, at, accept } = input
   const before = new Map(record?.tools.map((tool) => [tool.id, tool]))
   const tools = new Map<string, RecordedTool>()
@@ -257,7 +284,6 @@ function trackTools(input: TrackInput) {
       added: [...current].filter((id) => !cached.has(id)).toSorted(compareText),
       removed: [...cached.keys()].filter((id) => !current.has(id)).toSorted(compareText),
       changed: changed.toSorted((a, b) => compareText(a.id, b.id)),
-      /** Tools that had the mark of an earlier change, or would have it now, and were accepted. */
       accepted: accepted.toSorted(compareText),
     },
     tools: [...tools.values()].toSorted((a, b) => compareText(a.id, b.id)),

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import type * as Zod from 'zod'
 import { compareText, type Diagnostic } from '#core/errors'
@@ -8,6 +7,7 @@ import { type Runtime, userDirectories } from '#core/runtime'
 import { writeFileAtomic } from '#core/write-files'
 import { hexDigest, isObject, parseJson, type JsonValue } from '#core/json'
 import type { ToolAnnotations, ToolDefinition } from '#tools/model'
+import { zod } from '#core/zod'
 import { nameInServer, serverOfId } from './cache-file.ts'
 
 export interface ProjectPlace {
@@ -175,7 +175,7 @@ function readStored<Schema extends Zod.ZodType>(
   if (!file.ok && file.code === 'file-missing') return { diagnostics: [] }
   let problem = file.ok ? '' : file.message
   if (file.ok) {
-    const z: typeof Zod = createRequire(import.meta.url)('zod')
+    const z = zod()
     const { data, error } = schemaOf(z).safeParse(parseJson(file.text))
     if (!error) return { value: data, diagnostics: [] }
     problem = `it is damaged at "${error.issues[0]?.path.join('.')}"`
@@ -216,14 +216,17 @@ function readAnnotations(value: unknown): ToolAnnotations | undefined {
   return read.length === 0 ? undefined : Object.fromEntries(read.map(([key]) => [key, value[key]]))
 }
 
-export type ToolDigests = ReturnType<typeof digestTool>
+export interface ToolDigests {
+  /** Of the texts that a model reads. */
+  description: string
+  /** Of the schemas and annotations; the order of keys does not count. */
+  schema: string
+}
 
-export function digestTool(tool: ToolDefinition) {
+export function digestTool(tool: ToolDefinition): ToolDigests {
   const { name, title, description, inputSchema, outputSchema, annotations } = tool
   return {
-    /** What a model reads. */
     description: hexDigest(JSON.stringify([name, title, description]), 32),
-    /** The order of keys does not count. */
     schema: hexDigest(JSON.stringify(ordered([inputSchema, outputSchema, annotations])), 32),
   }
 }

@@ -1,5 +1,4 @@
 import { compareText, type Diagnostic } from '#core/errors'
-import { objectOf } from '#core/json'
 import {
   canonicalCategory,
   categorise,
@@ -8,6 +7,7 @@ import {
   describeCategories,
 } from '#tools/category/categorise'
 import { readingVerbs } from '#tools/contract'
+import { readSchema } from '#tools/schema/read-schema'
 import type { ServerFailure, ToolDefinition, ToolSummary } from '#tools/model'
 import {
   type CachedTool,
@@ -15,7 +15,6 @@ import {
   cutDescription,
   nameInServer,
   readCacheFile,
-  readStrings,
   serverOfId,
   type ToolCache,
 } from './cache-file.ts'
@@ -313,10 +312,13 @@ function nameOnly({ id, server, name, category }: ToolSummary): ToolSummary {
 }
 
 /** Why a tool is held back until a user accepts it; undefined: it is not. */
-export function holdOf(
-  id: string,
-  { caution }: Pick<ToolIndex, 'caution'>,
-): { message: string; hint: string } | undefined {
+/** Why a tool is not called before a user accepts its change. */
+export interface ToolHold {
+  message: string
+  hint: string
+}
+
+export function holdOf(id: string, { caution }: Pick<ToolIndex, 'caution'>): ToolHold | undefined {
   const found = caution(id)
   if (found?.kind !== 'changed') return undefined
   return {
@@ -332,13 +334,15 @@ function summaryOf(
 ): ToolSummary {
   const { id, server, name, description, inputSchema } = tool
   const parameters = parameterNames(tool)
-  const required = readStrings(inputSchema['required'])
+  const { required } = readSchema(inputSchema)
   const readOnly = readsOnly(tool, trusted)
   return { id, server, name, description, parameters, required, ...more, readOnly }
 }
 
-export function parameterNames({ inputSchema }: Pick<ToolDefinition, 'inputSchema'>): string[] {
-  return Object.keys(objectOf(inputSchema['properties']))
+export function parameterNames({
+  inputSchema,
+}: Pick<ToolDefinition, 'inputSchema'>): readonly string[] {
+  return readSchema(inputSchema).names
 }
 
 /** Words that make a name such as `get_or_create_user` or `find_and_replace` one that writes. */

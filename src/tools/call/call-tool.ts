@@ -28,7 +28,12 @@ export async function callTool(request: ToolRequest, context: CallContext): Prom
   refuseForbidden(summary, context)
   const tool = await definitionOf(summary, context)
   const { params } = request
-  const unchecked = await checkParameters(tool, params, context.schemas)
+  const unchecked = await checkParameters(
+    tool,
+    params,
+    context.schemas,
+    context.rules(tool.server).files,
+  )
   const notes = [note, unknownParameters(tool, params)].flat()
   const started = context.runtime.elapsed()
   const elapsed = (): number => Math.round(context.runtime.elapsed() - started)
@@ -100,6 +105,7 @@ async function attempt(
         replaySafe: isReplaySafe(tool, trusted, { ...retry, replaySafe }),
         waitsMs: retry.waitsMs,
         signal,
+        isGone: () => isGone(tool, context),
         onRetry: (count, { message }, waitMs) => {
           const after = waitMs === 0 ? 'now' : `after ${waitMs / 1000} s`
           note(`Attempt ${count} of ${tool.id} failed: ${message}. Trying again ${after}.`)
@@ -136,6 +142,20 @@ async function attempt(
   }
 }
 
+const listingMs = 5_000
+
+/** Whether the server of a tool answers and no longer lists it. */
+async function isGone({ server: name, name: tool }: ToolDefinition, context: CallContext) {
+  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(listingMs)])
+  try {
+    const server = await context.servers.get(name, { signal })
+    const { tools } = await server.list({ signal })
+    return tools.every((other) => other.name !== tool)
+  } catch {
+    return false
+  }
+}
+
 async function reportOf(
   facts: Omit<CallReport & { status: 'success' }, 'status' | 'attempts' | 'outcome'> & {
     notes: string[]
@@ -153,7 +173,7 @@ async function reportOf(
   const { last, because, outcome } = result
   const { kind, message, delivered } = last
   const attempts = errors.length
-  const suggestions = [...suggestRecovery(kind, message, facts.category)]
+  const suggestions = [...suggestRecovery(kind, facts.category)]
   if (kind === 'tool-not-found') {
     await discoverOnce(context)
     const others = context.index.tools.filter((tool) => tool.id !== id)

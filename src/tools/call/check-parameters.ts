@@ -1,11 +1,13 @@
 import { nearest, shellWord } from '#core/text'
-import { isList, isObject, objectOf, type JsonValue, type JsonObject } from '#core/json'
+import { isObject, type JsonValue, type JsonObject } from '#core/json'
 import { addTo } from '#rank/words'
 import { parameterNames } from '#tools/cache/tool-index'
 import type { ToolDefinition } from '#tools/model'
 import { coerceText, type Parameter, parametersOf } from '#tools/parameters/parameter'
+import { readSchema, typeText } from '#tools/schema/read-schema'
 import { readJson } from './directive-text.ts'
 import { InvalidParametersError, ToolRequestError } from '#tools/errors'
+import { missingUploads } from './upload-paths.ts'
 import type { SchemaChecker, SchemaProblem } from './schema-checker.ts'
 
 /** Returns why the parameters could not be checked. Throws {@link InvalidParametersError}. */
@@ -13,16 +15,36 @@ export async function checkParameters(
   tool: ToolDefinition,
   params: JsonObject,
   schemas: SchemaChecker,
+  files?: readonly string[],
 ): Promise<string | undefined> {
   const verdict = await schemas.check(tool.inputSchema, params)
   if (!verdict.checked) return `the parameters of ${tool.id} were not checked: ${verdict.reason}`
-  const { problems } = verdict
-  if (problems.length === 0) return undefined
+  const { unread } = verdict
+  const problems = [...verdict.problems, ...uploadProblems(tool, params, files)]
+  if (problems.length === 0) return unreadText(tool, unread)
   throw new InvalidParametersError({
     code: 'invalid-parameters',
     message: problemsText(tool, problems),
     hint: adviceFor(tool, params, problems),
   })
+}
+
+function uploadProblems(
+  tool: ToolDefinition,
+  params: JsonObject,
+  files: readonly string[] | undefined,
+): SchemaProblem[] {
+  const missing = files ? missingUploads(tool, params, files) : []
+  return missing.map(({ parameter, path }) => {
+    return { path: [parameter], kind: 'wrong', message: `names ${path}, and no such file exists` }
+  })
+}
+
+/** Patterns are compared by RE2 alone, because a server's own could run for hours. */
+function unreadText({ id }: ToolDefinition, unread: readonly string[]): string | undefined {
+  if (unread.length === 0) return undefined
+  const shown = unread.slice(0, 3).map((pattern) => JSON.stringify(pattern.slice(0, 80)))
+  return `the parameters of ${id} were not compared with ${shown.join(', ')}: RE2 cannot read that pattern, or not for so long a text`
 }
 
 function adviceFor(tool: ToolDefinition, params: JsonObject, problems: readonly SchemaProblem[]) {
@@ -40,10 +62,12 @@ export async function foreseenProblems(
   params: JsonObject,
   later: readonly string[],
   schemas: SchemaChecker,
+  files?: readonly string[],
 ): Promise<string[]> {
   const verdict = await schemas.check(tool.inputSchema, params)
   if (!verdict.checked) return []
-  const certain = verdict.problems.filter(
+  const problems = [...verdict.problems, ...uploadProblems(tool, params, files)]
+  const certain = problems.filter(
     ({ path: [name = ''], kind }) => kind === 'unknown' || !later.includes(name),
   )
   return problemLines(tool, certain)
@@ -51,12 +75,12 @@ export async function foreseenProblems(
 
 /** The seed's error text, with what is wrong besides what is missing. */
 function problemsText(tool: ToolDefinition, problems: readonly SchemaProblem[]): string {
-  const properties = objectOf(tool.inputSchema['properties'])
+  const { properties } = readSchema(tool.inputSchema)
   const isAtTop = problems.some(({ path, kind }) => kind === 'unknown' || path.length === 0)
-  const concerned = isAtTop ? Object.keys(properties) : problems.map(({ path }) => path[0] ?? '')
+  const concerned = isAtTop ? [...properties.keys()] : problems.map(({ path }) => path[0] ?? '')
   const expected = [...new Set(concerned)]
-    .filter((name) => Object.hasOwn(properties, name))
-    .map((name) => `${name}: ${typeText(properties[name])}`)
+    .filter((name) => properties.has(name))
+    .map((name) => `${name}: ${typeText(properties.get(name))}`)
   const isWrong = problems.some(({ kind }) => kind !== 'missing')
   return [
     `Error: invalid parameters for ${tool.id}`,
@@ -84,8 +108,8 @@ function problemLines(tool: ToolDefinition, problems: readonly SchemaProblem[]):
   return lines
 }
 
-/** Keywords that may know more names. */
-const alternatives = ['$ref', 'allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas', 'dependencies']
+/** Keywords that may know more names than those that the schema reader finds. */
+const conditional = ['if', 'dependentSchemas', 'dependencies']
 
 /** A sentence for each unknown parameter, which a server would ignore; `forbidden`: refuse. */
 export function unknownParameters(
@@ -93,12 +117,19 @@ export function unknownParameters(
   params: JsonObject,
   forbidden = false,
 ): string[] {
-  const { properties, additionalProperties, unevaluatedProperties, patternProperties } = schema
-  const isForbidden = additionalProperties === false || unevaluatedProperties === false
-  const isElsewhere = alternatives.some((keyword) => schema[keyword] !== undefined)
-  if (!isObject(properties) || isElsewhere || isForbidden !== forbidden) return []
-  const isOpen = (additionalProperties ?? false) !== false || patternProperties !== undefined
-  const known = Object.keys(properties)
+  const place = readSchema(schema)
+  const says = (keyword: string, isSaid: (value: JsonValue) => boolean): boolean =>
+    place.parts.some((part) => part[keyword] !== undefined && isSaid(part[keyword]))
+  const isFalse = (value: JsonValue): boolean => value === false
+  const isForbidden =
+    says('additionalProperties', isFalse) || says('unevaluatedProperties', isFalse)
+  const isElsewhere = place.isOpen || conditional.some((keyword) => says(keyword, () => true))
+  const known = place.names
+  const hasNames = known.length > 0 || says('properties', isObject)
+  if (!hasNames || isElsewhere || isForbidden !== forbidden) return []
+  const isOpen =
+    says('additionalProperties', (value) => !isFalse(value)) ||
+    says('patternProperties', () => true)
   return Object.keys(params).flatMap((name) => {
     const meant = nearest(name, known)
     if (known.includes(name) || (isOpen && meant === undefined)) return []
@@ -106,18 +137,6 @@ export function unknownParameters(
     const advice = meant === undefined ? `it has ${list}.` : `did you mean \`${meant}\`?`
     return `\`${name}\` is not a parameter of ${id}; ${advice}`
   })
-}
-
-/** `string`, `integer | null`, `"open" | "closed"`, `string[]`. */
-export function typeText(schema: unknown): string {
-  const { type, enum: choices, anyOf, oneOf, items } = objectOf(schema)
-  const either = (texts: readonly string[]) => texts.join(' | ')
-  if (isList(choices)) return either(choices.slice(0, 12).map((choice) => JSON.stringify(choice)))
-  if (type === 'array') return `${typeText(items)}[]`
-  if (typeof type === 'string') return type
-  if (isList(type)) return either(type.map(String))
-  const options = anyOf ?? oneOf
-  return isList(options) ? either([...new Set(options.map(typeText))]) : 'any'
 }
 
 const longestValue = 400
@@ -128,13 +147,15 @@ export function callToComplete(
   params: JsonObject,
   missing: readonly string[],
 ): string {
-  const properties = objectOf(inputSchema['properties'])
+  const { properties } = readSchema(inputSchema)
   const whole = new Map<string, unknown>()
   for (const [name, value] of Object.entries(params)) {
     whole.set(name, JSON.stringify(value).length > longestValue ? '<as before>' : value)
   }
   // Choices without the quotes that the JSON around them would have to escape.
-  for (const name of missing) whole.set(name, `<${typeText(properties[name]).replaceAll('"', '')}>`)
+  for (const name of missing) {
+    whole.set(name, `<${typeText(properties.get(name)).replaceAll('"', '')}>`)
+  }
   const json = JSON.stringify(Object.fromEntries(whole))
   return `skillrail tools call ${id} ${shellWord(json)}`
 }

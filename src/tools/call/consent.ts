@@ -2,13 +2,29 @@ import { fileURLToPath } from 'node:url'
 import { safeText } from '#core/text'
 import { isList, isObject, type JsonValue, type JsonObject } from '#core/json'
 import type { ToolDefinition } from '#tools/model'
-import type { RequestSetup } from './do-request.ts'
+import type { CallContext } from './context.ts'
 import { ToolRefusedError } from '#tools/errors'
 import { only } from '#tools/parameters/reading'
 import { readsHere } from './foresee.ts'
 import { permissionOf } from '#tools/workflow/match'
 
-export type ConsentSetup = Pick<RequestSetup, 'context' | 'yes' | 'user' | 'toAllow'>
+/** Who can say yes to calls, and what says it in advance. The rest is the same for every caller. */
+export interface ConsentSetup {
+  context: CallContext
+  /** A yes in advance to whatever a tool may change: `--yes`. */
+  yes: boolean
+  /** Undefined where no user can be asked. */
+  user?: UserWhoConfirms | undefined
+  /** How a user allows the call where nobody can be asked; default: as at a terminal. */
+  toAllow?: string | undefined
+  /** The user wrote the calls themselves: that is a yes, except to a tool that always asks. */
+  isWritten?: boolean | undefined
+}
+
+export interface UserWhoConfirms {
+  /** Asks once about the whole plan: everything that is called, in order. */
+  confirm(plan: readonly ProposedCall[]): Promise<boolean>
+}
 
 export interface CallToAllow {
   tool: ToolDefinition
@@ -19,13 +35,33 @@ export interface CallToAllow {
 
 export interface ProposedCall extends CallToAllow {
   readOnly: boolean
+  /** Why it needs a yes; undefined where it does not. */
+  asks?: ReasonToAsk | undefined
   /** Why a yes in advance is not enough; undefined where it is. */
   unusual?: string | undefined
 }
 
+export type ReasonToAsk = 'setting' | 'may-change'
+
+export const reasonTexts: Record<ReasonToAsk, string> = {
+  setting: 'The setting tools.ask names it.',
+  'may-change': 'It may change something.',
+}
+
+/** Why a call of a tool needs the yes of a user, by the settings, then by what is known of the tool. */
+export function reasonToAsk(
+  tool: Pick<ToolDefinition, 'id' | 'server' | 'name' | 'annotations'>,
+  context: Pick<CallContext, 'permissions' | 'rules'>,
+): ReasonToAsk | undefined {
+  const permission = permissionOf(tool.id, context.permissions)
+  if (permission === 'ask') return 'setting'
+  if (permission === 'allow' || readsHere(tool, context)) return undefined
+  return 'may-change'
+}
+
 /**
- * Requires a yes to calls that may change something. A yes in advance does not cover a path that the
- * request does not name. Returns whether a user said yes; throws {@link ToolRefusedError}.
+ * Requires a yes to calls that need one. A yes in advance does not cover a path that the request
+ * does not name. Returns whether a user said yes; throws {@link ToolRefusedError}.
  */
 export async function requireYes(
   calls: readonly CallToAllow[],
@@ -33,22 +69,27 @@ export async function requireYes(
   setup: ConsentSetup,
 ): Promise<boolean> {
   const plan = calls.map((call) => proposed(call, request, setup))
-  if (plan.every(({ readOnly, unusual }) => readOnly && unusual === undefined)) return false
+  if (plan.every(({ asks, unusual }) => asks === undefined && unusual === undefined)) return false
   if (setup.yes && plan.every(({ unusual }) => unusual === undefined)) return false
   const answer = await setup.user?.confirm(plan)
   if (answer === true) return true
   throw refusal(plan, answer, setup.toAllow)
 }
 
-function proposed(call: CallToAllow, request: string, { context }: ConsentSetup): ProposedCall {
+function proposed(
+  call: CallToAllow,
+  request: string,
+  { context, isWritten = false }: ConsentSetup,
+): ProposedCall {
   const { tool, params, unplaced = [] } = call
-  const said = permissionOf(tool.id, context.permissions)
-  const readOnly = said !== 'ask' && (said === 'allow' || readsHere(tool, context))
-  const path = readOnly ? undefined : unnamedPath(params, request)
+  const reason = reasonToAsk(tool, context)
+  const readOnly = reason === undefined || (reason === 'setting' && readsHere(tool, context))
+  if (isWritten) return { ...call, readOnly, asks: reason === 'setting' ? reason : undefined }
+  const path = reason === undefined ? undefined : unnamedPath(params, request)
   const reasons: string[] = []
   if (path !== undefined) reasons.push(`The request does not name the path ${path}.`)
   if (unplaced.length > 0) reasons.push(unplacedText(unplaced))
-  return { ...call, readOnly, unusual: reasons.join(' ') || undefined }
+  return { ...call, readOnly, asks: reason, unusual: reasons.join(' ') || undefined }
 }
 
 export function unplacedText(unplaced: readonly string[]): string {
@@ -80,7 +121,8 @@ function refusal(
     return new ToolRefusedError({ code: 'tool-declined', message })
   }
   const unusual = plan.flatMap((each) => each.unusual ?? []).join(' ')
-  const why = `needs your approval. ${unusual || 'It may change something.'}`
+  const asks = call?.asks ?? 'may-change'
+  const why = `needs your approval. ${unusual || reasonTexts[asks]}`
   return new ToolRefusedError({
     code: 'tool-needs-yes',
     message: one === undefined ? `this plan ${why}\n${planText(plan)}` : `${one} ${why}`,
@@ -92,8 +134,10 @@ function refusal(
 export function proposalText(plan: readonly ProposedCall[]): string {
   const call = only(plan)
   if (!call) return safeText(`Plan:\n${planText(plan)}`)
-  const { tool, params, unusual = '' } = call
-  const text = `Tool: ${tool.id}\nParams: ${JSON.stringify(params, null, 2)}\n${unusual}`
+  const { tool, params, asks, unusual = '' } = call
+  const always = asks === 'setting' ? reasonTexts.setting : ''
+  const reasons = [always, unusual].filter((text) => text !== '').join(' ')
+  const text = `Tool: ${tool.id}\nParams: ${JSON.stringify(params, null, 2)}\n${reasons}`
   return safeText(text.trimEnd())
 }
 
@@ -104,18 +148,23 @@ interface PlanLine {
   reason?: string | undefined
   bindings?: CallToAllow['bindings']
   readOnly: boolean
+  asks?: ReasonToAsk | undefined
   unusual?: string | undefined
   facts?: readonly string[] | undefined
 }
 
 /** `fs__read_file {"path":"a"} (reads)`, for a user to approve. Not yet safe to print. */
 export function planLine(line: PlanLine): string {
-  const { tool, params, outputAs, reason, bindings = [], readOnly, unusual, facts = [] } = line
+  const { tool, params, outputAs, reason, bindings = [], readOnly } = line
+  const { asks, unusual, facts = [] } = line
   const id = typeof tool === 'string' ? tool : tool.id
   const kept = outputAs === undefined ? '' : ` → $${outputAs}`
   const taken = bindings.map(({ parameter, from }) => `${parameter} from the answer of ${from}`)
   const may = readOnly ? 'reads' : 'may change something'
-  const said = [reason, ...taken, may, unusual, ...facts].filter((fact) => fact !== undefined)
+  const always = asks === 'setting' ? reasonTexts.setting : undefined
+  const said = [reason, ...taken, may, always, unusual, ...facts].filter(
+    (fact) => fact !== undefined,
+  )
   return `${id} ${JSON.stringify(params)}${kept} (${said.join('; ')})`
 }
 

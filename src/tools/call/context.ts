@@ -1,6 +1,7 @@
 import type { Diagnostic } from '#core/errors'
 import type { Runtime } from '#core/runtime'
 import type { JsonValue, JsonObject } from '#core/json'
+import type { ToolHold } from '#tools/cache/tool-index'
 import type { PlannedStep } from '#tools/workflow/plan'
 import type { GatedCall, WorkflowMode } from '#tools/workflow/model'
 import type {
@@ -22,10 +23,12 @@ export interface CallContext {
   discover?: ((signal: AbortSignal) => Promise<CallIndex>) | undefined
   servers: {
     get(name: string, options?: { signal?: AbortSignal | undefined }): Promise<ToolServer>
+    /** What can be asked, where that is known. */
+    readonly definitions?: readonly { name: string }[] | undefined
   }
   rules: (server: string) => ServerRules
   /** Why a tool is held back until a user accepts it; undefined lets it pass. */
-  hold?: ((tool: ToolSummary) => { message: string; hint: string } | undefined) | undefined
+  hold?: ((tool: ToolSummary) => ToolHold | undefined) | undefined
   permissions?: ToolPermissions | undefined
   gate?: CallGate | undefined
   log?: ((record: CallRecord) => Promise<void>) | undefined
@@ -49,6 +52,8 @@ export interface ServerRules {
   allow?: readonly string[] | undefined
   deny?: readonly string[] | undefined
   callTimeoutMs?: number | undefined
+  /** Where its relative paths can start; undefined: it does not read the files of this machine. */
+  files?: readonly string[] | undefined
 }
 
 export interface CallGate {

@@ -46,14 +46,11 @@ export function decideRequest(
 }
 
 /** Whether there are steps, and a place for all that is said. */
-export function takesAll(steps: readonly PlannedCall[]): boolean {
+function takesAll(steps: readonly PlannedCall[]): boolean {
   return steps.length > 0 && steps.every(({ unplaced }) => unplaced.length === 0)
 }
 
-export function planTools(
-  index: CallIndex,
-  learned?: (id: string) => readonly string[],
-): PlanTools {
+export function planTools(index: CallIndex): PlanTools {
   const examples = new Map(index.tools.map(({ id, examples: own = [] }) => [id, own]))
   return {
     definition: (id) => index.definition(id),
@@ -61,7 +58,6 @@ export function planTools(
     examples: (id) => [
       ...(examples.get(id) ?? []),
       ...(contractExamples.get(foldName(lastSegment(id))) ?? []),
-      ...(learned?.(id) ?? []),
     ],
   }
 }

@@ -8,22 +8,17 @@ import {
   singleCall,
 } from '#tools/parameters/plan-request'
 import type { Route } from '#tools/route/router'
-import type { CallContext, CallIndex, CallReport } from './context.ts'
-import { decideRequest, planTools, takesAll } from './decide-request.ts'
+import { offerable } from '#tools/schema/usable-schema'
+import type { CallIndex, CallReport } from './context.ts'
+import { decideRequest, planTools } from './decide-request.ts'
 import { type Directive, isOnlyJson, readDirective } from './directive-text.ts'
 import { ToolRequestError } from '#tools/errors'
 import { fillMissing, openCall, runPlan } from './run-plan.ts'
-import { discoverOnce, findDefinition, looseNote, toolNotFound } from './find-tool.ts'
-import { foreseeSteps } from './foresee.ts'
+import { discoverOnce, looseNote, toolNotFound } from './find-tool.ts'
 import { parsePassthrough } from './passthrough.ts'
-import { type ProposedCall, requireNamedPaths, requireYes } from './consent.ts'
-import {
-  checkSteps,
-  runSteps,
-  type StepListener,
-  type StepOptions,
-  type StepsResult,
-} from './steps.ts'
+import type { ConsentSetup, UserWhoConfirms } from './consent.ts'
+import { makeSteps } from './make-calls.ts'
+import type { StepListener, StepOptions, StepsResult } from './steps.ts'
 
 /** Executes a request in words; one that is unclear is `unsure`. Throws as a call does. */
 export async function doRequest(request: string, setup: RequestSetup): Promise<RequestAnswer> {
@@ -35,7 +30,7 @@ export async function doRequest(request: string, setup: RequestSetup): Promise<R
     case 'call':
       return await doCall(meaning, request, setup)
     case 'unsure':
-      return { ...openMeaning(meaning, setup.context.index), tried: [] }
+      return openMeaning(meaning, setup.context.index)
   }
 }
 
@@ -44,63 +39,18 @@ async function doSteps(
   request: string,
   setup: RequestSetup,
 ): Promise<RequestAnswer> {
-  const { context, onStep, toValue } = setup
-  await checkSteps(kind, steps, context)
-  await requireYes(await foreseeSteps(kind, steps, context), request, setup)
-  const options: StepOptions = {
-    onStep,
-    toValue,
-    requestText: request,
-    async beforeCall({ tool, params }) {
-      if (kind === 'chain')
-        await requireNamedPaths(await findDefinition(tool, context), params, request, setup)
-    },
-  }
-  const result = await runSteps(kind, steps, context, options)
-  return { kind: 'steps', result }
+  const purpose = { requestText: request, texts: request }
+  return { kind: 'steps', result: await makeSteps(kind, steps, purpose, setup, setup) }
 }
 
 async function doCall(
-  { steps: meant, route, decidedBy }: RequestMeaning & { kind: 'call' },
+  { steps: planned, route, decidedBy }: RequestMeaning & { kind: 'call' },
   request: string,
   setup: RequestSetup,
 ): Promise<RequestAnswer> {
-  const { context } = setup
-  const tried: TriedTool[] = []
-  const others = route && decidedBy === 'words' ? otherPlans(route, meant, request, setup) : []
-  let reason = ''
-  for (const plan of [meant, ...others]) {
-    const tool = lastTool(plan)
-    const { steps, open } = await fillMissing(plan, setup)
-    if (open) {
-      const asked = openCall(open, context.index)
-      if (route) tried.push({ tool, why: asked.reason })
-      // A missing value does not make the tool wrong: it is asked for.
-      if (plan !== meant) break
-      return { ...asked, route, decidedBy, tried }
-    }
-    const outcome = await runPlan(steps, request, setup)
-    if (outcome.kind === 'called') {
-      const isConfirmed = decidedBy === 'user' || outcome.confirmed
-      if (route && outcome.status === 'success' && isConfirmed && steps.length === 1) {
-        await setup.learn?.(request, tool)
-      }
-      return { ...outcome, tried, route, decidedBy }
-    }
-    reason ||= outcome.why
-    if (route) {
-      tried.push({ tool, why: outcome.why })
-      context.note(`${tool} was not the right tool: ${outcome.why}`)
-    } else if (outcome.error) throw outcome.error
-    else if (outcome.calls.at(-1)?.report.status === 'error') {
-      return { kind: 'called', status: 'error', calls: outcome.calls, decidedBy, tried }
-    }
-  }
-  return { kind: 'unsure', reason, route, decidedBy, tool: lastTool(meant), tried }
-}
-
-function lastTool(steps: readonly PlannedCall[]): string {
-  return steps.at(-1)?.tool ?? ''
+  const { steps, open } = await fillMissing(planned, setup)
+  if (open) return { ...openCall(open, setup.context.index), route, decidedBy }
+  return { ...(await runPlan(steps, request, setup)), route, decidedBy }
 }
 
 /** The question about an unclear request, with what was understood for the tool that fits best. */
@@ -111,30 +61,6 @@ export function openMeaning(
   const open = steps.at(-1)
   const asked = open && openCall(open, index, reason)
   return { kind: 'unsure' as const, reason, ...asked, route, decidedBy }
-}
-
-const nearEnough = 0.5
-
-/** Two other tools at most: of the same server, nearly as fitting, and only reading. */
-function otherPlans(
-  { candidates }: Route,
-  meant: readonly PlannedCall[],
-  request: string,
-  setup: RequestSetup,
-): (readonly PlannedCall[])[] {
-  if (meant.filter(({ reason }) => reason === 'asked for').length > 1) return []
-  const tool = lastTool(meant)
-  const summaries = new Map(setup.context.index.tools.map((one) => [one.id, one]))
-  const least = (candidates[0]?.score ?? 0) * nearEnough
-  return candidates
-    .filter(({ score }) => score >= least)
-    .flatMap((one) => summaries.get(one.tool) ?? [])
-    .filter(({ id, server, readOnly }) => {
-      return readOnly && id !== tool && server === summaries.get(tool)?.server
-    })
-    .map(({ id }) => planFor(request, id, setup))
-    .filter(takesAll)
-    .slice(0, 2)
 }
 
 export type RequestMeaning =
@@ -180,7 +106,7 @@ async function readNamed(
   const isKnown =
     found.kind === 'tool'
       ? hasDefinition(found.tool.id, setup) && !found.isLoose
-      : found.kind !== 'unknown'
+      : found.kind === 'none' && context.index.tools.length > 0
   if (!isKnown && (await discoverOnce(context))) {
     found = parsePassthrough(request, context.index)
   }
@@ -237,18 +163,20 @@ export interface ToolModel {
 async function readByModel(
   request: string,
   route: Route,
-  { context: { index, signal }, examples }: RequestSetup,
+  { context: { index, signal, schemas, note } }: RequestSetup,
   model: ToolModel,
 ): Promise<RequestMeaning> {
   const decidedBy = `model ${model.name}`
   const tools = route.candidates.flatMap(({ tool }) => index.definition(tool) ?? [])
-  const choice = await model.choose(request, tools, signal)
+  const offered = await offerable(tools, schemas)
+  for (const warning of offered.warnings) note(`${warning}.`)
+  const choice = await model.choose(request, offered.tools, signal)
   const tool = tools.find(({ id }) => id === choice?.tool)
   if (!choice || !tool) {
     const reason = `The model ${model.name} chose none of these tools.`
     return { kind: 'unsure', route, reason, decidedBy, steps: [] }
   }
-  const judged = judgeParameters(request, tool, choice.params, examples?.(tool.id))
+  const judged = judgeParameters(request, tool, choice.params)
   const decided: Route = { ...route, decision: 'answer', tool: tool.id }
   return { kind: 'call', steps: [singleCall(tool, judged)], route: decided, decidedBy }
 }
@@ -264,8 +192,8 @@ function planFor(request: string, tool: string | undefined, setup: RequestSetup)
   return planRequest([{ text: request, tool }], toolsOf(setup))
 }
 
-function toolsOf({ context, examples }: RequestSetup): PlanTools {
-  return planTools(context.index, examples)
+function toolsOf({ context }: RequestSetup): PlanTools {
+  return planTools(context.index)
 }
 
 /** Without the schema, as after a refresh by somebody else, no parameters can be read. */
@@ -273,28 +201,22 @@ function hasDefinition(tool: string, { context }: RequestSetup): boolean {
   return context.index.definition(tool) !== undefined
 }
 
-export interface RequestSetup {
-  context: CallContext
+/** The user behind a request in words. */
+export interface RequestUser extends UserWhoConfirms {
+  choose(candidates: Route['candidates']): Promise<string | undefined>
+  /** The text for a missing parameter. `problem` says why an earlier one was refused. */
+  provide(
+    tool: ToolDefinition,
+    parameter: string,
+    problem: string | undefined,
+  ): Promise<string | undefined>
+}
+
+export interface RequestSetup extends ConsentSetup {
   /** Routes the request, or a clause of it, over the tools of an index. Asked again after a discovery. */
   router: (index: CallIndex) => Promise<(text: string) => Route>
-  yes: boolean
-  toAllow?: string | undefined
-  user?:
-    | {
-        /** Asks once about the whole plan: everything that is called, in order. */
-        confirm(plan: readonly ProposedCall[]): Promise<boolean>
-        choose(candidates: Route['candidates']): Promise<string | undefined>
-        /** The text for a missing parameter. `problem` says why an earlier one was refused. */
-        provide(
-          tool: ToolDefinition,
-          parameter: string,
-          problem: string | undefined,
-        ): Promise<string | undefined>
-      }
-    | undefined
+  user?: RequestUser | undefined
   model?: ToolModel | undefined
-  learn?: ((request: string, tool: string) => Promise<void>) | undefined
-  examples?: ((tool: string) => readonly string[]) | undefined
   onStep?: StepListener | undefined
   toValue?: StepOptions['toValue']
 }
@@ -308,7 +230,6 @@ export type RequestAnswer =
       cancelled?: readonly string[] | undefined
       /** Who chose the tool: `name`, `words`, `user` or `model NAME`. */
       decidedBy: string
-      tried: readonly TriedTool[]
       route?: Route | undefined
     }
   | ({
@@ -317,10 +238,4 @@ export type RequestAnswer =
       decidedBy: string
       route?: Route | undefined
       complete?: string | undefined
-      tried: readonly TriedTool[]
     } & Partial<Pick<PlannedCall, 'tool' | 'missing' | 'unplaced' | 'params'>>)
-
-interface TriedTool {
-  tool: string
-  why: string
-}

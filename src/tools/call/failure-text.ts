@@ -1,5 +1,6 @@
+import { cutText } from '#core/text'
 import { plainText } from '#core/json'
-import { cutText } from '#tools/cache/cache-file'
+import { contractSuggestions } from '#tools/contract'
 import type { FailureKind } from './attempts.ts'
 import type { BatchResult } from './steps.ts'
 import type { CallReport } from './context.ts'
@@ -63,48 +64,16 @@ const byKind: Readonly<Record<FailureKind, readonly string[]>> = {
   'connection-lost': ['Check what the call did before you repeat it'],
   protocol: ['Look at the server’s own log'],
   cancelled: ['Call the tool again when you want it to continue'],
-  'permission-denied': ['Check the credentials and the rights of the account that the server uses'],
   'rate-limited': ['Reduce the query frequency and try again later'],
-  'element-missing': ['Run take_snapshot to refresh the uids'],
-  'not-found': ['Check the spelling of the names that were given'],
   'too-large': ['Ask for less: narrow the request, or read it page by page'],
   execution: ['Read the error message and correct the parameters'],
 }
 
-/** What to do instead, by the tool's category and what the message says. */
-const byCategory: readonly (readonly [category: string, sign: RegExp, ...advice: string[]])[] = [
-  [
-    'browser',
-    /\bnet::ERR_|\bNS_ERROR_/,
-    'Check that the address is right and that something answers there',
-  ],
-  [
-    'browser',
-    /element|snapshot|uid|click/i,
-    'Run take_snapshot to refresh the uids',
-    'Scroll to or hover the element first',
-  ],
-  [
-    'github',
-    /not found|404/i,
-    'Verify the spelling of owner and repo',
-    'Confirm the access rights',
-  ],
-  ['graphql', /type|field/i, 'List the available types and fields again'],
-  ['graphql', /fetch|connect|auth|40[13]/i, 'Verify the endpoint and its authentication'],
-  ['docs', /librar|resolve/i, 'Provide the full name of the package'],
-  ['docs', /no match|not found|no result/i, 'Broaden the query'],
-  ['database', /connect|refused/i, 'Check the connection settings of the database'],
-]
-
+/** What to do next, at most three; what the format says for the tool's category comes first. */
 export function suggestRecovery(
   kind: FailureKind,
-  message: string,
   category: string | undefined,
 ): readonly string[] {
-  const beginning = message.slice(0, 500)
-  const specific = byCategory.flatMap(([name, sign, ...advice]) =>
-    name === category && sign.test(beginning) ? advice : [],
-  )
-  return [...new Set([...specific, ...byKind[kind]])].slice(0, 3)
+  const byContract = kind === 'execution' ? contractSuggestions.get(category ?? '') : undefined
+  return [...(byContract === undefined ? [] : [byContract]), ...byKind[kind]].slice(0, 3)
 }

@@ -16,8 +16,19 @@ export async function findDefinition(id: string, context: CallContext): Promise<
 
 /** The tool that an id or a name means, after asking the servers once where needed. */
 export async function findTool(id: string, context: CallContext): Promise<FoundTool> {
-  if (!isKnown(id, context.index.tools)) await discoverOnce(context)
+  if (!isKnown(id, servedTools(context))) await discoverOnce(context)
   return namedTool(id, context.index.tools)
+}
+
+/**
+ * The tools that a server can be asked for. A cache that another client wrote names some as that
+ * client does, such as `MetaMCP_misc__get_title` of the server `misc`.
+ */
+function servedTools({ index, servers }: CallContext): readonly ToolSummary[] {
+  const { definitions } = servers
+  if (!definitions) return index.tools
+  const names = new Set(definitions.map(({ name }) => name))
+  return index.tools.filter(({ server }) => names.has(server))
 }
 
 /** False also where a tool is only spelt like it: a server may have the one that is written. */
@@ -167,7 +178,7 @@ export function toolNotFound(
   return new ToolNotFoundError({ code: 'tool-not-found', message: lines.join('\n') })
 }
 
-function serverOf(id: string, tools: readonly ToolSummary[]): string | undefined {
+export function serverOf(id: string, tools: readonly ToolSummary[]): string | undefined {
   const texts = [id, id.replace(clientPrefix, '')].map(folded)
   const servers = tools.map(({ server }) => server).toSorted((a, b) => b.length - a.length)
   return servers.find((server) => texts.some((text) => text.startsWith(`${folded(server)}__`)))

@@ -4,14 +4,26 @@ import { foreseenProblems, unknownParameters } from './check-parameters.ts'
 import type { CallContext, ForeseenGate } from './context.ts'
 import type { DirectiveKind, ToolStep } from './directive-text.ts'
 import { ToolRefusedError } from '#tools/errors'
-import { definitionOf, findTool } from './find-tool.ts'
+import { definitionOf, discoverOnce, findTool } from './find-tool.ts'
 import { readsOnly } from '#tools/cache/tool-index'
 import { isDeclaredReadOnly } from '#tools/workflow/match'
 import { refuseForbidden } from './call-tool.ts'
 import { referencedNames, referringParameters } from './steps.ts'
 
-export interface ForeseenCall extends Awaited<ReturnType<typeof foreseeCall>> {
+/** A call that is not made yet, with what is wrong with it. */
+export interface CallForecast {
+  tool: ToolDefinition
+  params: JsonObject
+  readOnly: boolean
+  problems: readonly string[]
+  /** Parameters that the schema does not know. */
+  notes: readonly string[]
+}
+
+/** The same as a step of a batch or a chain. */
+export interface ForeseenCall extends CallForecast {
   outputAs?: string | undefined
+  /** Names of answers that no earlier step has. */
   unknown: readonly string[]
 }
 
@@ -52,6 +64,7 @@ export async function foreseeGuard(
     const { tool: summary } = await findTool(tool.id, context)
     refuseForbidden(summary, context)
     const call = { tool: summary, params, request: requestText }
+    if (context.gate?.lacks?.(call) === true) await discoverOnce(context)
     return { before: await context.gate?.foresee?.(call) }
   } catch (error) {
     if (error instanceof ToolRefusedError) return { refused: error }
@@ -65,9 +78,15 @@ export async function foreseeCall(
   params: JsonObject,
   later: readonly string[],
   context: Pick<CallContext, 'rules' | 'schemas' | 'permissions'>,
-) {
+): Promise<CallForecast> {
   const readOnly = readsHere(tool, context)
-  const problems = await foreseenProblems(tool, params, later, context.schemas)
+  const problems = await foreseenProblems(
+    tool,
+    params,
+    later,
+    context.schemas,
+    context.rules(tool.server).files,
+  )
   return { tool, params, readOnly, problems, notes: unknownParameters(tool, params) }
 }
 

@@ -6,7 +6,7 @@ import type { Runtime } from '#core/runtime'
 import type { Settings } from '#core/settings'
 import { sha256 } from '#core/json'
 import type { AcceptedPart, ActingKind } from '#trust/model'
-import { acceptedPlacements } from '#trust/project-files'
+import { acceptedPlacements } from '#trust/workspace-files'
 import { TrustStore } from '#trust/store'
 import { afterCall, inTurnWhereStateful, runGate, type GateOptions } from '#tools/workflow/gate'
 import type { GatedCall, WorkflowDefinition, WorkflowTool } from '#tools/workflow/model'
@@ -17,6 +17,7 @@ import { readableCachePath } from '#tools/cache/stored-tools'
 import { canonicalCategory } from '#tools/category/categorise'
 import { acceptingHint, type FileTrust, fileTrust } from '#tools/config/read-configuration'
 import type { ServerBlock } from '#tools/config/model'
+import type { ServerFailure } from '#tools/model'
 import type { CallGate, CallIndex } from './context.ts'
 import { ToolRefusedError } from '#tools/errors'
 import { isDeclaredReadOnly, type ToolPermissions } from '#tools/workflow/match'
@@ -32,10 +33,14 @@ interface ProjectGateOptions extends Pick<
   diagnostics: readonly Diagnostic[]
   /** Read at every call: discovery may replace it. */
   index: () => CallIndex
+  /** The servers that could not be listed, so that it is not known which tools they have. */
+  failures: () => readonly UnlistedServer[]
   permissions?: ToolPermissions | undefined
   /** Where it was read already. */
   trust?: WorkflowTrust | undefined
 }
+
+type UnlistedServer = Pick<ServerFailure, 'server' | 'message'>
 
 /**
  * The gate before every call of a project's tools. Its workflows act only as far as the project is
@@ -43,7 +48,7 @@ interface ProjectGateOptions extends Pick<
  */
 export function projectGate(options: ProjectGateOptions): CallGate {
   const { project, runtime, workspaceTrust, workflows, diagnostics, session } = options
-  const { index, skipPrerequisites, permissions } = options
+  const { index, failures, skipPrerequisites, permissions } = options
   const problem = diagnostics.find(({ severity }) => severity === 'error')
   if (problem) {
     const refuse = (): Promise<never> => Promise.reject(unreadable(problem, project))
@@ -55,9 +60,19 @@ export function projectGate(options: ProjectGateOptions): CallGate {
       const readOnly = tool.readOnly || isDeclaredReadOnly(tool.id, permissions)
       return { ...tool, readOnly }
     })
+  const binding = workflows.filter(
+    ({ mode }) => mode === 'enforce' || (mode === 'warn' && skipPrerequisites !== true),
+  )
+  /** Refuses what cannot be called, whatever its workflows would do first. */
+  const refuseUnguarded = (call: GatedCall): void => {
+    refuseWithoutGone(call, trust.gone(), installed())
+    for (const workflow of lostWorkflows(call, binding, installed()))
+      requireTrusted(workflow, trust)
+    refuseWithoutServers(call, binding, failures(), installed())
+  }
   return {
     async pass(call, callStep) {
-      refuseWithoutGone(call, trust.gone(), installed())
+      refuseUnguarded(call)
       if (workflows.length === 0) return
       await runGate(call, {
         ...options,
@@ -68,7 +83,7 @@ export function projectGate(options: ProjectGateOptions): CallGate {
       })
     },
     async foresee(call) {
-      refuseWithoutGone(call, trust.gone(), installed())
+      refuseUnguarded(call)
       const { state } = await session.read()
       const { others, ...first } = planGate(call, workflows, state, installed())
       const foreseen = [first, ...others].flatMap(({ workflow, steps }) => {
@@ -86,7 +101,6 @@ export function projectGate(options: ProjectGateOptions): CallGate {
       return one && { ...one, prerequisites: same.flatMap((each) => each.prerequisites) }
     },
     lacks(call) {
-      const binding = workflows.filter(({ mode }) => mode !== 'suggest')
       if (binding.length === 0) return false
       return matchWorkflows(call, binding, installed()).notInstalled.length > 0
     },
@@ -123,6 +137,38 @@ export function requireTrusted(
   if (!block) return
   const message = `Workflow '${name}' must run first and may not: ${block.message}`
   throw new ToolRefusedError({ code: 'workflow-not-trusted', message, hint: block.hint })
+}
+
+/** The workflows that match a call and need a tool that nobody here has. */
+function lostWorkflows(
+  call: GatedCall,
+  workflows: readonly WorkflowDefinition[],
+  installed: readonly WorkflowTool[],
+): WorkflowDefinition[] {
+  const { notInstalled } = matchWorkflows(call, workflows, installed)
+  const names = notInstalled.map(({ workflow }) => workflow)
+  return workflows.filter(({ name }) => names.includes(name))
+}
+
+/**
+ * Refuses a call whose workflow needs a tool that nobody here has, while a server cannot be listed
+ * that may have it. A workflow whose tools no server has is reported and lets the call pass.
+ */
+export function refuseWithoutServers(
+  call: GatedCall,
+  workflows: readonly WorkflowDefinition[],
+  failures: readonly UnlistedServer[],
+  installed: readonly WorkflowTool[],
+): void {
+  if (failures.length === 0) return
+  const [lost] = matchWorkflows(call, workflows, installed).notInstalled
+  if (!lost) return
+  const reasons = failures.map(({ server, message }) => `${server} cannot be used: ${message}`)
+  throw new ToolRefusedError({
+    code: 'workflow-servers',
+    message: `Workflow '${lost.workflow}' must run first and cannot: it needs ${lost.missing.join(', ')}, and ${reasons.join('; ')}`,
+    hint: 'Check them with: skillrail tools servers',
+  })
 }
 
 /**

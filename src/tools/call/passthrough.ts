@@ -6,7 +6,7 @@ import { splitClauses } from '#tools/parameters/slots'
 import type { CallIndex } from './context.ts'
 import { endOfJson, readJson, readJsonIn } from './directive-text.ts'
 import { ToolRequestError } from '#tools/errors'
-import { resolveTool } from './find-tool.ts'
+import { resolveTool, serverOf } from './find-tool.ts'
 
 export type PassthroughReading =
   | { kind: 'none' }
@@ -40,7 +40,8 @@ export function parsePassthrough(
     .filter(({ isLoose, opening }) => !isLoose || opening !== undefined || lone !== undefined)
   const [first] = named
   if (!first) {
-    return lone === undefined ? { kind: 'none' } : { kind: 'unknown', written: lone }
+    const written = lone ?? unknownId(text, index)
+    return written === undefined ? { kind: 'none' } : { kind: 'unknown', written }
   }
   const [call = first, again] = named.filter(
     ({ tool, opening }) => tool.id === first.tool.id && opening !== undefined,
@@ -64,6 +65,27 @@ export function parsePassthrough(
 function broken(written: string, problem: string): ToolRequestError {
   const message = `${written} cannot be called: ${problem}`
   return new ToolRequestError({ code: 'passthrough-syntax', message })
+}
+
+/** An id within a sentence that no tool has: of a server that is there, or one that is to be called. */
+function unknownId(text: string, { tools }: Pick<CallIndex, 'tools'>): string | undefined {
+  const ids = writtenNames(text).filter(({ token: whole }) => isId(withoutEnd(whole, '.:-')))
+  const unknown = ids.find(({ token: whole, start }) => {
+    const before = text.slice(Math.max(0, start - widestGap), start)
+    const isQuoted = /["'“‘]$/.test(before)
+    const isOfPath = /[\\/]$/.test(before) || /^[\\/]/.test(text.slice(start + whole.length))
+    if (isOfPath) return false
+    return calling.test(before) || (!isQuoted && serverOf(whole, tools) !== undefined)
+  })
+  return unknown && withoutEnd(unknown.token, '.:-')
+}
+
+const calling =
+  /(?:\b(?:use|using|call|run|execute|invoke)\s{1,9}(?:the\s{1,9})?(?:tool\s{1,9})?|\btool\s{1,9})[`"']?$/i
+
+/** `github__get_issue`, and not `__init__` or `my__script.py`. */
+function isId(name: string): boolean {
+  return /[A-Za-z0-9-]__[A-Za-z0-9]/.test(name) && !/\.[a-z]{1,4}$/i.test(name)
 }
 
 /** The name that the text consists of, but for a verb before it and parameters after it. */
@@ -97,6 +119,8 @@ function paramsAt(text: string, opening: number, written: string): JsonObject {
 }
 
 interface WrittenName {
+  /** UTF-16 offset in the text. */
+  start: number
   /** As it stands there, with the punctuation that may end its sentence. */
   token: string
   /** Where the JSON behind it begins, readable or not. */
@@ -128,7 +152,7 @@ export function writtenNames(text: string): WrittenName[] {
     if (isInside || written.length > longestToken) continue
     if (!isWholeWord(text, start, start + written.length)) continue
     const opening = openingBehind(text, start + withoutEnd(written, '.:-').length, written)
-    if (opening !== undefined || mayBeId(written)) names.push({ token: written, opening })
+    if (opening !== undefined || mayBeId(written)) names.push({ start, token: written, opening })
   }
   return names
 }

@@ -1,5 +1,6 @@
-import { InvalidParametersError, type ToolError, ToolNotFoundError } from '#tools/errors'
 import { coerceText, parametersOf } from '#tools/parameters/parameter'
+import { schemaPattern } from '#tools/schema/pattern'
+import type { ToolDefinition } from '#tools/model'
 import { bindParams, type PlannedCall } from '#tools/parameters/plan-request'
 import { callTool } from './call-tool.ts'
 import { callToComplete } from './check-parameters.ts'
@@ -7,23 +8,15 @@ import { outcomeText } from './content.ts'
 import type { CallIndex, CallReport } from './context.ts'
 import type { RequestAnswer, RequestSetup } from './do-request.ts'
 import { findDefinition } from './find-tool.ts'
-import { type CallToAllow, requireNamedPaths, requireYes, unplacedText } from './consent.ts'
+import { type CallToAllow, requireNamedPaths, unplacedText } from './consent.ts'
+import { requirePlan } from './make-calls.ts'
 
 type PlanOutcome =
-  | (Pick<RequestAnswer & { kind: 'called' }, 'kind' | 'status' | 'calls' | 'cancelled'> & {
-      confirmed: boolean
-    })
-  /** The tool was not the right one; another may be. `error` where it was not even called. */
-  | { kind: 'wrong'; why: string; calls: MadeCall[]; error?: ToolError | undefined }
+  | Pick<RequestAnswer & { kind: 'called' }, 'kind' | 'status' | 'calls' | 'cancelled'>
+  /** An earlier answer lacks the value that `tool` needs. */
+  | { kind: 'unsure'; reason: string; tool: string }
 
 type MadeCall = { call: PlannedCall; report: CallReport }
-
-/** Failures that speak against the choice of the tool, not against the setup. */
-const wrongChoice: ReadonlySet<string> = new Set([
-  'tool-not-found',
-  'invalid-parameters',
-  'element-missing',
-])
 
 /**
  * Calls the steps in order, each with earlier answers, until one fails. A yes covers all of them.
@@ -36,10 +29,11 @@ export async function runPlan(
   const { context, onStep } = setup
   const calls: MadeCall[] = []
   const texts = new Map<string, string>()
-  const confirmed = await requireYes(await callsOf(steps, setup), request, setup)
+  const purpose = { requestText: request, texts: request }
+  await requirePlan(await callsOf(steps, setup), purpose, setup)
   for (const [index, call] of steps.entries()) {
     const bound = bindParams(call, texts)
-    if (!bound.ready) return { kind: 'wrong', why: bound.why, calls }
+    if (!bound.ready) return { kind: 'unsure', reason: bound.why, tool: call.tool }
     const { params } = bound
     const tool = await findDefinition(call.tool, context)
     if (call.bindings.length > 0) await requireNamedPaths(tool, params, request, setup)
@@ -50,22 +44,16 @@ export async function runPlan(
     } catch (error) {
       if (context.signal.aborted && calls.length > 0) {
         const cancelled = steps.slice(index).map((step) => step.tool)
-        return { kind: 'called', status: 'cancelled', calls, confirmed, cancelled }
+        return { kind: 'called', status: 'cancelled', calls, cancelled }
       }
-      const isWrong = error instanceof ToolNotFoundError || error instanceof InvalidParametersError
-      if (!isWrong) throw error
-      return { kind: 'wrong', why: error.message, calls, error }
+      throw error
     }
     calls.push({ call: { ...call, params }, report })
     onStep?.({ index, tool: call.tool, report })
-    if (report.status === 'error') {
-      const { kind, message } = report.failure
-      if (wrongChoice.has(kind)) return { kind: 'wrong', why: message, calls }
-      return { kind: 'called', status: 'error', calls, confirmed }
-    }
+    if (report.status === 'error') return { kind: 'called', status: 'error', calls }
     texts.set(call.name, outcomeText(report.outcome))
   }
-  return { kind: 'called', status: 'success', calls, confirmed }
+  return { kind: 'called', status: 'success', calls }
 }
 
 async function callsOf(steps: readonly PlannedCall[], { context }: RequestSetup) {
@@ -121,18 +109,29 @@ export function openCall(
   { tool, params, missing, unplaced, bindings }: PlannedCall,
   index: CallIndex,
   reason?: string,
-): Omit<RequestAnswer & { kind: 'unsure' }, 'tried' | 'decidedBy'> {
+): Omit<RequestAnswer & { kind: 'unsure' }, 'decidedBy'> {
   const definition = index.definition(tool)
   const names = [...new Set(missing)]
   const open = [...bindings.map(({ parameter }) => parameter), ...names]
   const unsaid = names.length === 0 ? '' : `The request does not say ${names.join(', ')}.`
+  const unread = definition ? unreadPatterns(definition, names) : ''
   return {
     kind: 'unsure',
-    reason: reason ?? (unsaid || unplacedText(unplaced)),
+    reason: reason ?? (unsaid + unread || unplacedText(unplaced)),
     tool,
     params,
     missing: names,
     unplaced,
     complete: definition && callToComplete(definition, params, open),
   }
+}
+
+/** Parameters that may be missing because their pattern was of no use. */
+function unreadPatterns({ inputSchema }: ToolDefinition, names: readonly string[]): string {
+  const unread = parametersOf(inputSchema).filter(({ name, pattern }) => {
+    return names.includes(name) && pattern !== undefined && !schemaPattern(pattern)
+  })
+  if (unread.length === 0) return ''
+  const list = unread.map(({ name }) => name).join(', ')
+  return ` No value was placed by the pattern of ${list}: RE2 cannot read it.`
 }

@@ -1,7 +1,9 @@
 import type * as Vm from 'node:vm'
 import type { ErrorObject, ValidateFunction } from 'ajv'
+import type { RegExpEngine, RegExpLike } from 'ajv/dist/types/index.js'
 import { messageOf } from '#core/errors'
 import { isObject, type JsonValue, type JsonObject } from '#core/json'
+import { schemaPattern } from '#tools/schema/pattern'
 
 export interface SchemaProblem {
   path: readonly string[]
@@ -10,7 +12,12 @@ export interface SchemaProblem {
 }
 
 type SchemaVerdict =
-  | { checked: true; problems: readonly SchemaProblem[] }
+  | {
+      checked: true
+      problems: readonly SchemaProblem[]
+      /** Patterns of the schema that RE2 cannot read, or not for such a long text: not compared. */
+      unread: readonly string[]
+    }
   /** The schema itself is at fault; its server has the last word then. */
   | { checked: false; reason: string }
 
@@ -41,7 +48,12 @@ export function createSchemaChecker({ limitMs = 1000 } = {}): SchemaChecker {
   }
 }
 
-type CompiledSchema = ValidateFunction | string
+interface UsableSchema {
+  validate: ValidateFunction
+  unread: Set<string>
+}
+
+type CompiledSchema = UsableSchema | string
 
 async function compile(schema: JsonObject, limitMs: number): Promise<CompiledSchema> {
   const { draft7, draft2020 } = await (libraries ??= importLibraries())
@@ -50,9 +62,11 @@ async function compile(schema: JsonObject, limitMs: number): Promise<CompiledSch
   let reason = ''
   // A schema without a dialect, or with the wrong one, is often of the other.
   for (const draft of isDraft7 ? [draft7, draft2020] : [draft2020, draft7]) {
+    const unread = new Set<string>()
     try {
-      const compiling = runWithin(limitMs, () => draft().compile(rest))
-      return compiling.inTime ? compiling.value : 'its schema takes too long to compile'
+      const compiling = runWithin(limitMs, () => draft(patternReader(unread)).compile(rest))
+      if (!compiling.inTime) return 'its schema takes too long to compile'
+      return { validate: compiling.value, unread }
     } catch (error) {
       reason ||= `its schema cannot be used: ${messageOf(error)}`
     }
@@ -60,12 +74,36 @@ async function compile(schema: JsonObject, limitMs: number): Promise<CompiledSch
   return reason
 }
 
-function judge(validate: ValidateFunction, value: JsonValue, limitMs: number): SchemaVerdict {
+/** Gives ajv an engine that takes linear time; what it cannot read matches, and is reported. */
+function patternReader(unread: Set<string>): RegExpEngine {
+  const engine = (source: string): RegExpLike => {
+    const pattern = schemaPattern(source)
+    const reader = {
+      test(text: string) {
+        const matches = pattern?.test(text)
+        if (matches === undefined) unread.add(source)
+        return matches ?? true
+      },
+      // Ajv keeps one reader for each text.
+      toString: () => source,
+    }
+    return reader
+  }
+  return Object.assign(engine, { code: 'schemaPattern' })
+}
+
+function judge(
+  { validate, unread }: UsableSchema,
+  value: JsonValue,
+  limitMs: number,
+): SchemaVerdict {
   try {
+    unread.clear()
     const { inTime } = runWithin(limitMs, () => validate(value))
     if (!inTime) return unusable('checking it by its schema takes too long')
     const errors = validate.errors ?? []
-    return { checked: true, problems: errors.slice(0, mostProblems).map(problemOf) }
+    const problems = errors.slice(0, mostProblems).map(problemOf)
+    return { checked: true, problems, unread: [...unread] }
   } catch (error) {
     return unusable(`its schema cannot be checked: ${messageOf(error)}`)
   }
@@ -95,7 +133,7 @@ function problemOf({ instancePath, params, message = 'is invalid' }: ErrorObject
   return { path, kind: 'wrong', message: `must be one of ${choices.join(', ')}` }
 }
 
-type Compiler = () => { compile(schema: object): ValidateFunction }
+type Compiler = (regExp: RegExpEngine) => { compile(schema: object): ValidateFunction }
 
 let libraries: Promise<{ draft7: Compiler; draft2020: Compiler }> | undefined
 
@@ -115,8 +153,10 @@ async function importLibraries(): Promise<{ draft7: Compiler; draft2020: Compile
     logger: false,
   } as const
   return {
-    draft7: () => formats.default(new Ajv(options), { mode: 'fast' }),
-    draft2020: () => formats.default(new Ajv2020(options), { mode: 'fast' }),
+    draft7: (regExp) =>
+      formats.default(new Ajv({ ...options, code: { regExp } }), { mode: 'fast' }),
+    draft2020: (regExp) =>
+      formats.default(new Ajv2020({ ...options, code: { regExp } }), { mode: 'fast' }),
   }
 }
 

@@ -1,6 +1,6 @@
 import { SkillrailError } from '#core/errors'
 import { isList, isObject, objectOf, plainText, type JsonValue, type JsonObject } from '#core/json'
-import { ToolCallError, ToolRequestError } from '#tools/errors'
+import { ToolCallError, ToolError, ToolRequestError } from '#tools/errors'
 import { callTool, refuseHeld } from './call-tool.ts'
 import { outcomeValue } from './content.ts'
 import type { CallContext, CallReport } from './context.ts'
@@ -106,6 +106,7 @@ const limits = {
   chain: { most: 5, message: 'Chain length exceeds limit of 5 tools' },
 } as const
 
+/** Before the first call: all tools exist and none is held back. */
 export async function checkSteps(
   kind: DirectiveKind,
   steps: readonly ToolStep[],
@@ -116,7 +117,12 @@ export async function checkSteps(
   if (steps.length === 0) {
     throw new ToolRequestError({ code: `${kind}-empty`, message: `the ${kind} names no tool` })
   }
-  for (const { tool } of steps) refuseHeld((await findTool(tool, context)).tool, context)
+  try {
+    for (const { tool } of steps) refuseHeld((await findTool(tool, context)).tool, context)
+  } catch (error) {
+    if (error instanceof ToolError) error.message += `\nNothing of the ${kind} was called.`
+    throw error
+  }
 }
 
 async function runStep(

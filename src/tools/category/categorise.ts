@@ -1,9 +1,9 @@
 import { compareText } from '#core/errors'
 import { safeLine } from '#core/text'
-import { wordsOf } from '#rank/words'
+import { plainWords, wordsOf } from '#rank/words'
 import { contractCategories } from '#tools/contract'
 import type { ToolDefinition } from '#tools/model'
-import { foldName, lastSegment, namesFor } from '#tools/workflow/match'
+import { foldName, lastSegment } from '#tools/workflow/match'
 
 export interface Category {
   name: string
@@ -20,11 +20,11 @@ const aliases: ReadonlyMap<string, string> = new Map(
   ),
 )
 
-/** The categories of the format, with the folded names of their tools, under any of their names. */
-const categories = contractCategories.map(({ name, tools }) => {
-  const all = tools.split(' ').flatMap((tool) => namesFor(tool, name))
-  return { name, tools: new Set(all.map((tool) => foldName(tool.name))) }
-})
+/** The categories of the format, with the folded names of their tools. */
+const categories = contractCategories.map(({ name, tools }) => ({
+  name,
+  tools: new Set(tools.split(' ').map(foldName)),
+}))
 
 /** The one name of a category: `browser` for `Browser Automation`; any other as a slug. */
 export function canonicalCategory(name: string): string {
@@ -46,7 +46,8 @@ function categorySlug(name: string): string {
 }
 
 /**
- * By the name of the tool, else of its server, else by most of its tools: it decides on workflows.
+ * By the name of the tool, else of its server, else by most of its tools, else by the word with which
+ * all of them start (`browser_click`). It decides on workflows.
  */
 export function contractCategoriesOf(tools: readonly CategorisedTool[]): Map<string, string> {
   const ofServer = Map.groupBy(tools, serverOf)
@@ -57,7 +58,7 @@ export function contractCategoriesOf(tools: readonly CategorisedTool[]): Map<str
       // A name that two categories have says half as much for each.
       for (const name of found) votes.set(name, (votes.get(name) ?? 0) + 1 / found.length)
     }
-    const [most] = byCount(votes)
+    const [most = sharedCategory(list)] = byCount(votes)
     const configured = canonicalCategory(serverName(server))
     const isCategory = categories.some(({ name }) => name === configured)
     for (const tool of list) {
@@ -68,6 +69,13 @@ export function contractCategoriesOf(tools: readonly CategorisedTool[]): Map<str
     }
   }
   return assigned
+}
+
+/** The category of the format whose name every tool of a server starts with. */
+function sharedCategory(tools: readonly CategorisedTool[]): string | undefined {
+  return categories.find(({ name: category }) =>
+    tools.every(({ name }) => foldName(lastSegment(name)).startsWith(`${category}_`)),
+  )?.name
 }
 
 function byCount(counts: ReadonlyMap<string, number>): string[] {
@@ -115,10 +123,13 @@ function keywordsOf(
   tools: readonly (CategorisedTool & { description: string })[],
 ): string[] {
   const counts = new Map<string, number>()
-  const texts = tools.flatMap(({ name, description }): [string, number][] => [
-    [lastSegment(name), 3],
-    [description.slice(0, 300), 1],
-  ])
+  // In a sentence `GitHub` is one word, and so it is in `getGitHubIssue` then.
+  const sentences = tools.map(({ description }) => description.slice(0, 300).toLowerCase())
+  const known = new Set(sentences.flatMap(plainWords))
+  const texts = [
+    ...tools.map(({ name }): [string, number] => [joinNames(lastSegment(name), known), 3]),
+    ...sentences.map((sentence): [string, number] => [sentence, 1]),
+  ]
   for (const [text, weight] of [[category, 3] as const, ...texts]) {
     for (const word of new Set(wordsOf(text).map(({ text: one }) => one))) {
       if (!/^\d+$/.test(word)) counts.set(word, (counts.get(word) ?? 0) + weight)
@@ -127,6 +138,17 @@ function keywordsOf(
   const words = byCount(counts)
   const filled = new Set([...words, 'tool', 'call', 'server', 'service', 'function'])
   return [...filled].slice(0, Math.min(10, Math.max(5, words.length)))
+}
+
+/** The words of an identifier, where two that are one known word stay together. */
+function joinNames(identifier: string, known: ReadonlySet<string>): string {
+  const joined: string[] = []
+  for (const word of plainWords(identifier)) {
+    const whole = `${joined.at(-1) ?? ''}${word}`
+    if (joined.length > 0 && known.has(whole)) joined.splice(-1, 1, whole)
+    else joined.push(word)
+  }
+  return joined.join(' ')
 }
 
 function categoriesNaming({ name }: CategorisedTool): string[] {

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import type * as Jsonc from 'jsonc-parser'
 import type * as Toml from 'smol-toml'
 import { messageOf } from '#core/errors'
-import { placesIn } from '#core/text'
+import { placesIn, withoutMark } from '#core/text'
 import {
   deepestJson,
   isObject,
@@ -31,7 +31,8 @@ export function readDocument(
   syntax: 'json' | 'toml',
   strict = false,
 ): DocumentReading {
-  return syntax === 'json' ? readJson(text, strict) : readToml(text)
+  const body = withoutMark(text)
+  return syntax === 'json' ? readJson(body, strict) : readToml(body)
 }
 
 function readJson(text: string, strict: boolean): DocumentReading {

@@ -7,6 +7,8 @@ export type ServerClient =
   | 'vscode'
   | 'windsurf'
   | 'gemini'
+  | 'qwen'
+  | 'copilot'
   | 'codex'
   | 'opencode'
   | 'agent-plugin'
@@ -42,6 +44,13 @@ export interface ServerBlock {
   hint: string
 }
 
+/** Of several rules for one name the last counts. */
+export interface ClientToolRule {
+  /** Of the name that the client gives to a tool; `*` stands for any characters. */
+  pattern: string
+  isAllowed: boolean
+}
+
 export interface ServerDefinition {
   name: string
   transport: ServerTransport
@@ -52,6 +61,8 @@ export interface ServerDefinition {
   allow?: readonly string[] | undefined
   /** Tools that may not be called, whatever `allow` says. */
   deny?: readonly string[] | undefined
+  /** What the client's settings say of tools by the client's own names: each list can deny a tool. */
+  clientRules?: readonly (readonly ClientToolRule[])[] | undefined
   disabled: boolean
   /** Whether what it says of its own tools (annotations) is believed. */
   trusted: boolean

@@ -1,9 +1,9 @@
-import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import type * as Zod from 'zod'
 import { hexDigest, isObject } from '#core/json'
 import { realPathOf } from '#core/read-files'
 import { isContained, manifestSchema, type Plugin } from '#library/plugins'
+import { zod } from '#core/zod'
 import { plainServer, type RawServer, type Refusal, type ServerShape } from './shapes.ts'
 
 const configurationSchema = manifestSchema.replace('plugin.schema', 'mcp.schema')
@@ -25,7 +25,7 @@ export function pluginServers({ root, name = '' }: Plugin, dataHome: string): Se
       return [{ place: ['mcpServers'], entries: mcpServers }]
     },
     read(entry) {
-      loaded ??= schemaOf(createRequire(import.meta.url)('zod'))
+      loaded ??= schemaOf(zod())
       const { data: fields, error } = loaded.safeParse(entry)
       if (!fields) {
         const [issue] = error.issues

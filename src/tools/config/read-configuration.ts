@@ -1,20 +1,21 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { basename, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import type { Diagnostic } from '#core/errors'
-import { findWorkspace, readRegularFile } from '#core/read-files'
+import { isInside, findWorkspace, readRegularFile } from '#core/read-files'
 import { findSecrets } from '#core/redact'
-import { type Runtime, userDirectories } from '#core/runtime'
+import { isInProject, type Runtime, userDirectories } from '#core/runtime'
 import { outsidePlugin, readPlugin } from '#library/plugins'
 import type { Settings } from '#core/settings'
 import { isObject, prototypeKeys, sha256, type JsonValue } from '#core/json'
 import { collectActingParts } from '#trust/acting-parts'
-import type { ActingPart, PartChange } from '#trust/model'
-import { pluginFolder, pluginsIn } from '#trust/project-files'
+import type { AcceptedPart, ActingPart, PartChange } from '#trust/model'
+import { claudeSettings, copilotSettings, pluginFolder, pluginsIn } from '#trust/workspace-files'
 import { assessWorkspace, readTrustPolicy } from '#trust/skill-trust'
 import { TrustStore } from '#trust/store'
 import { type Document, readDocument } from './document.ts'
 import type {
   ServerBlock,
+  ServerClient,
   ServerConfiguration,
   ServerDefinition,
   ServerFile,
@@ -22,12 +23,35 @@ import type {
   ServerTransport,
   ShadowedServer,
 } from './model.ts'
+import { readClaudeSwitches } from './claude-switches.ts'
 import { pluginServers } from './plugin-servers.ts'
-import { type FileClient, resolveServer, type ServerShape, shapeOf } from './shapes.ts'
+import {
+  type FileClient,
+  resolveServer,
+  type ServerLimits,
+  type ServerShape,
+  listShapeOf,
+  shapeOf,
+} from './shapes.ts'
 
 export const acceptingHint = 'To see what changed and accept it: skillrail trust'
 
-export type FileTrust = ReturnType<typeof fileTrust>
+/** The settings that say which servers of a file are not started. */
+const listsOf: ReadonlyMap<string, readonly string[]> = new Map([
+  ['.mcp.json', claudeSettings],
+  ['.github/mcp.json', copilotSettings],
+])
+
+/** How far the files of a workspace are those that were accepted. */
+export interface FileTrust {
+  diagnostics: readonly Diagnostic[]
+  /** The accepted parts of the workspace itself; skills are compared when they act. */
+  accepted: readonly AcceptedPart[]
+  /** The same parts as they are now; read once, on demand. */
+  now(): readonly ActingPart[]
+  /** Why the servers of a file in the workspace may not start; undefined: they may. */
+  blockOf(path: string): ServerBlock | undefined
+}
 
 /**
  * Trust of the configuration files of a project: the workspace was accepted and the file is there and
@@ -37,7 +61,7 @@ export function fileTrust(
   project: string,
   runtime: Runtime,
   workspaceTrust: Settings['workspaceTrust'],
-) {
+): FileTrust {
   const { policy, diagnostics } = readTrustPolicy(runtime, { workspace: project, workspaceTrust })
   const { workspace, acceptance } = policy
   const isVouched = workspaceTrust === 'trusted'
@@ -48,14 +72,12 @@ export function fileTrust(
   const now = (): readonly ActingPart[] => (found ??= collectActingParts(workspace, []))
   return {
     diagnostics,
-    /** What was accepted of the workspace itself; skills are compared when they act. */
     accepted,
-    /** The same as it is now; read when somebody asks, and once. */
     now,
-    /** Why the servers of a file in the workspace may not start; undefined: they may. */
     blockOf(path: string): ServerBlock | undefined {
       if (isVouched) return undefined
       const name = relative(workspace, path).split(sep).join('/')
+      const lists = listsOf.get(name) ?? []
       // Where no whole workspace was accepted, the user's own workflows were.
       const isOwn = accepted.some((part) => part.kind === 'workflow' && part.path === name)
       if (!acceptance || (acceptance.skills && !isOwn)) {
@@ -69,7 +91,9 @@ export function fileTrust(
       const isServers = now().some((part) => part.path === name && part.kind === 'mcp')
       const change = changes.find(
         ({ part: { kind, path: changed } }) =>
-          (changed === name && kind !== 'category') || (isServers && kind === 'server-file'),
+          (changed === name && kind !== 'category') ||
+          (isServers && kind === 'server-file') ||
+          (kind === 'mcp' && lists.includes(changed)),
       )
       // A file that was read and is gone by now is not as accepted, whether it was accepted or not.
       if (!change && now().some((part) => part.path === name)) return undefined
@@ -92,19 +116,26 @@ export function readServerConfiguration(options: {
   runtime: Runtime
   /** `trusted`: the caller vouches for the workspace; default `ask`. */
   trust?: Settings['workspaceTrust'] | undefined
+  /** Where administrators put settings of Claude Code; default: its folder on this platform. */
+  managedFolder?: string | undefined
 }): ServerConfiguration {
   const { runtime } = options
   const project = findWorkspace(options.project, runtime)
   const trust = fileTrust(project, runtime, options.trust ?? 'ask')
   const programs = trust.accepted.filter(({ kind }) => kind === 'server-file')
-  const inputs = [new TrustStore(runtime).path, ...programs.map(({ path }) => join(project, path))]
+  const compared = [
+    new TrustStore(runtime).path,
+    ...programs.map(({ path }) => join(project, path)),
+  ]
   const diagnostics = [...trust.diagnostics]
   const found: Found = {
     project,
     runtime,
     trust,
     servers: [],
-    inputs: new Set(inputs),
+    inputs: new Set(compared),
+    limits: new Map(),
+    unreadable: [],
     diagnostics,
   }
   const plugins = pluginPlaces(found)
@@ -116,8 +147,73 @@ export function readServerConfiguration(options: {
   })
   // A file that is read for two places is reported once.
   const reported = new Map(diagnostics.map((one) => [JSON.stringify(one), one]))
-  const read = { files, inputs: [...found.inputs], diagnostics: [...reported.values()] }
-  return { ...selectServers(found.servers), ...read }
+  const switches = readClaudeSwitches({ project, runtime, managed: options.managedFolder })
+  for (const { message, path } of switches.problems) {
+    const facts = { code: 'servers-invalid', severity: 'error', path } as const
+    reported.set(path, { ...facts, message: `${message}; the servers of Claude Code are left out` })
+  }
+  const inputs = [...found.inputs, ...switches.inputs]
+  const read = { files, inputs, diagnostics: [...reported.values()] }
+  const servers = found.servers.map((server, at) => {
+    if (server.source.client !== 'claude-code')
+      return limited(barred(server, at, found), found, files)
+    const ruled = { ...server, clientRules: [switches.denied(server)] }
+    return switches.isOff(server) ? { ...ruled, disabled: true } : barred(ruled, at, found)
+  })
+  return { ...selectServers(servers), ...read }
+}
+
+/** A server must not start instead of an earlier one of its name that may restrict it. */
+function barred(server: ServerDefinition, at: number, { unreadable }: Found): ServerDefinition {
+  const entry = unreadable.find(
+    ({ name, before }) => (name === undefined || name === server.name) && before <= at,
+  )
+  if (!entry || server.blocked) return server
+  const { name, path } = entry
+  const what =
+    name === undefined
+      ? `the file ${path}, which may have a server of this name,`
+      : `the server of this name in ${path}`
+  const hint =
+    name === undefined ? `Correct or remove ${path}.` : `Correct or remove it in ${path}.`
+  const message = `${what} takes precedence and cannot be used`
+  return { ...server, blocked: { reason: 'unresolved', message, hint } }
+}
+
+/**
+ * A server that its client leaves out counts as disabled. The lists of the user's own file are for all
+ * servers of the client, those of a project for its own; a list that cannot be read leaves out all.
+ */
+function limited(
+  server: ServerDefinition,
+  { limits }: Found,
+  files: readonly ServerFile[],
+): ServerDefinition {
+  const { client, scope } = server.source
+  const listing = files.filter(
+    (file) => file.client === client && (file.scope === 'user' || file.scope === scope),
+  )
+  const limitsOfFiles = listing.map((file) => limits.get(file.path) ?? {})
+  const isLeftOut =
+    (hasLimits(client) && listing.some(({ state }) => state === 'broken')) ||
+    limitsOfFiles.some(({ allowed, excluded = [] }) => {
+      const isExcluded = excluded.some((name) => isSame(name, server.name))
+      // Gemini CLI compares without regard to case, and the others do not.
+      const isAllowed = allowed?.some((name) =>
+        client === 'gemini' ? isSame(name, server.name) : name === server.name,
+      )
+      return isExcluded || isAllowed === false
+    })
+  const clientRules = limitsOfFiles.flatMap(({ tools = [] }) => tools)
+  return { ...server, clientRules, disabled: server.disabled || isLeftOut }
+}
+
+function hasLimits(client: ServerClient): boolean {
+  return client !== 'agent-plugin' && listShapeOf(client).limits !== undefined
+}
+
+function isSame(one: string, other: string): boolean {
+  return one.trim().toLowerCase() === other.trim().toLowerCase()
 }
 
 /** What is wrong with a plugin, the text of its skills aside. */
@@ -140,7 +236,16 @@ export function checkPlugin(
   if (path !== undefined) {
     const shape = pluginServers(plugin, directory)
     const place: ServerPlace = { client: 'agent-plugin', scope: 'user', path, shape }
-    readPlace(place, { project, runtime, trust, servers: [], inputs: new Set(), diagnostics })
+    readPlace(place, {
+      project,
+      runtime,
+      trust,
+      servers: [],
+      inputs: new Set(),
+      limits: new Map(),
+      unreadable: [],
+      diagnostics,
+    })
     const file = readRegularFile(path, { maxBytes: maxFileBytes })
     if (file.ok && findSecrets(file.text).length > 0)
       report('plugin-secret', path, 'the file holds a secret')
@@ -158,15 +263,31 @@ interface Found {
   trust: FileTrust
   servers: ServerDefinition[]
   inputs: Set<string>
+  /** By the path of the file that has them. */
+  limits: Map<string, ServerLimits>
+  unreadable: UnreadableEntry[]
   diagnostics: Diagnostic[]
+}
+
+/** An entry or a file that takes effect and cannot be used, so that what it restricts is not known. */
+interface UnreadableEntry {
+  /** Undefined: the whole file, so that it may be any name. */
+  name: string | undefined
+  path: string
+  /** How many servers were read before it. */
+  before: number
 }
 
 function readPlace(place: ServerPlace, found: Found): ServerFile['state'] {
   const { path, scope, shape } = place
   const { diagnostics, servers } = found
   const broken = (code: string, problem: string, at: Partial<Diagnostic> = {}): 'broken' => {
-    const message = `${problem}; its servers are left out`
+    const isActing =
+      shape.hasNoServers !== true && (scope === 'user' || found.trust.blockOf(path) === undefined)
+    const more = isActing ? ', and no server of a file after it is started' : ''
+    const message = `${problem}; its servers are left out${more}`
     diagnostics.push({ code, severity: 'error', message, path, ...at })
+    if (isActing) found.unreadable.push({ name: undefined, path, before: servers.length })
     return 'broken'
   }
   found.inputs.add(path)
@@ -179,6 +300,12 @@ function readPlace(place: ServerPlace, found: Found): ServerFile['state'] {
   }
   const groups = shape.groups(document.root)
   if ('problem' in groups) return broken('servers-invalid', groups.problem, { line: 1 })
+  const limits = shape.limits?.(document.root)
+  if (limits && 'problem' in limits) {
+    const line = document.lineOf([limits.key ?? ''])
+    return broken('servers-invalid', limits.problem, { line })
+  }
+  if (limits) found.limits.set(path, limits)
   const block = scope === 'project' ? found.trust.blockOf(path) : undefined
   const before = servers.length
   for (const { place: keys, entries } of groups) {
@@ -221,11 +348,15 @@ function readServer(
     found.diagnostics.push({ code, severity, message, path, line, hint: more.hint })
   }
   if (!isUsableName(name)) return report('error', 'server-name-invalid', nameRule)
-  if (!isObject(entry)) return report('error', 'server-invalid', 'it must be an object')
+  const unreadable = (problem: string, more: { key?: string | undefined } = {}): undefined => {
+    if (!block) found.unreadable.push({ name, path, before: found.servers.length })
+    return report('error', 'server-invalid', problem, more)
+  }
+  if (!isObject(entry)) return unreadable('it must be an object')
   const raw = place.shape.read(entry, (message, key) =>
     report('warning', 'server-field-invalid', message, { key }),
   )
-  if ('problem' in raw) return report('error', 'server-invalid', raw.problem, raw)
+  if ('problem' in raw) return unreadable(raw.problem, raw)
 
   // For a project that nobody trusts no variable is expanded and no file is read.
   const isBlocked = block !== undefined
@@ -246,6 +377,9 @@ function readServer(
     return report('info', 'server-own', 'it is Skillrail itself; it is left out')
   const fatal = problems.find((problem) => problem.fatal)
   const hint = fatal?.hint ?? `Correct it in ${path}.`
+  // It has a block of its own; those that follow it must not start in its place.
+  if (fatal && !block && !raw.disabled)
+    found.unreadable.push({ name, path, before: found.servers.length + 1 })
   return {
     name,
     transport,
@@ -344,7 +478,7 @@ function pluginPlaces({ project, runtime, inputs, diagnostics }: Found): ServerP
   return places
 }
 
-type Places = (readonly [client: FileClient, path: string])[]
+type Places = (readonly [client: FileClient, path: string, hasServers?: false])[]
 
 /**
  * Every place, in the order of precedence: files of the project before those of the user. The servers
@@ -357,14 +491,22 @@ function serverPlaces(
   project: string,
   { env, home, platform }: Pick<Runtime, 'env' | 'home' | 'platform'>,
 ): ServerPlace[] {
+  // Where a variable leads into the project, the file is one that a repository can bring.
+  const moved: string[] = []
+  const scopeOf = (path: string) =>
+    moved.some((place) => isInside(place, path)) ? 'project' : 'user'
   const config = absolute('XDG_CONFIG_HOME') ?? join(home, '.config')
   const claude = join(absolute('CLAUDE_CONFIG_DIR') ?? home, '.claude.json')
+  const copilot = absolute('COPILOT_HOME') ?? '.copilot'
   const openCode = ['opencode.jsonc', 'opencode.json', 'config.json']
   const ofProject: Places = [
     ['claude-code', '.mcp.json'],
     ['cursor', '.cursor/mcp.json'],
     ['vscode', '.vscode/mcp.json'],
     ['gemini', '.gemini/settings.json'],
+    ['qwen', '.qwen/settings.json'],
+    ['copilot', '.github/mcp.json'],
+    ...copilotSettings.map((path) => ['copilot', path, false] as const),
     ['codex', '.codex/config.toml'],
     ['opencode', '.opencode/opencode.jsonc'],
     ['opencode', '.opencode/opencode.json'],
@@ -376,24 +518,34 @@ function serverPlaces(
     ['claude-desktop', join(applications(), 'Claude/claude_desktop_config.json')],
     ['cursor', '.cursor/mcp.json'],
     ['vscode', join(applications(), 'Code/User/mcp.json')],
+    ['vscode', join(applications(), 'Code/User/settings.json'), false],
     ['windsurf', '.codeium/windsurf/mcp_config.json'],
-    ['gemini', '.gemini/settings.json'],
+    ['gemini', join(absolute('GEMINI_CLI_HOME') ?? home, '.gemini/settings.json')],
+    ['qwen', join(absolute('QWEN_HOME') ?? '.qwen', 'settings.json')],
+    ['copilot', join(copilot, 'mcp-config.json')],
+    ['copilot', join(copilot, 'settings.json'), false],
+    ['copilot', join(copilot, 'config.json'), false],
     ['codex', join(absolute('CODEX_HOME') ?? '.codex', 'config.toml')],
     ...openCode.map((name) => ['opencode', join(config, 'opencode', name)] as const),
   ]
+  const further = absolute('OPENCODE_CONFIG_DIR')
+  if (further !== undefined) {
+    const files = openCode.slice(0, 2).map((name) => ['opencode', join(further, name)] as const)
+    ofUser.splice(-openCode.length, 0, ...files)
+  }
   const named = absolute('OPENCODE_CONFIG')
   if (named !== undefined) ofUser.splice(-openCode.length, 0, ['opencode', named])
   const placesOf = (scope: ServerSource['scope'], root: string, places: Places): ServerPlace[] =>
-    places.map(([client, path]) => ({
-      client,
-      scope,
-      path: resolve(root, path),
-      shape: shapeOf(client),
-    }))
+    places.map(([client, place, hasServers]) => {
+      const path = resolve(root, place)
+      const actual = scope === 'user' ? scopeOf(path) : scope
+      const shape = hasServers === false ? listShapeOf(client) : shapeOf(client)
+      return { client, scope: actual, path, shape }
+    })
   return [
     {
       client: 'claude-code',
-      scope: 'user',
+      scope: scopeOf(claude),
       path: claude,
       shape: shapeOf('claude-code', 'projects', project),
     },
@@ -408,6 +560,8 @@ function serverPlaces(
 
   function absolute(variable: string): string | undefined {
     const value = env[variable]
-    return value && isAbsolute(value) ? value : undefined
+    if (!value || !isAbsolute(value)) return undefined
+    if (isInProject(value, project)) moved.push(value)
+    return value
   }
 }

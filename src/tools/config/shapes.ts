@@ -1,10 +1,11 @@
-import { createRequire } from 'node:module'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import { parseEnv } from 'node:util'
 import type * as Zod from 'zod'
 import { readRegularFile } from '#core/read-files'
 import { isObject, type JsonValue, type JsonObject } from '#core/json'
-import type { ServerClient, ServerTransport } from './model.ts'
+import { zod } from '#core/zod'
+import { denialRules } from './tool-rules.ts'
+import type { ClientToolRule, ServerClient, ServerTransport } from './model.ts'
 
 interface ServerGroup {
   place: readonly string[]
@@ -21,8 +22,21 @@ export interface ServerShape {
   /** Whether the file must be plain JSON. */
   strict?: true
   groups(root: JsonObject): readonly ServerGroup[] | Refusal
-  /** Reads an entry; a field that cannot be used is reported and counts as missing. */
+  hasNoServers?: true
+  /** Which servers the client does not start, whatever their entries say; undefined: it has no such lists. */
+  limits?: ((root: JsonObject) => ServerLimits | Refusal) | undefined
+  /** Reads an entry. A limit of time that cannot be used is reported and counts as missing. */
   read(entry: JsonObject, onIgnored: (message: string, key: string) => void): RawServer | Refusal
+}
+
+/** What a file says of servers besides their entries. */
+export interface ServerLimits {
+  /** Names of the only servers that are started; undefined: all. */
+  allowed?: readonly string[] | undefined
+  /** Names of servers that are not started. */
+  excluded?: readonly string[] | undefined
+  /** Each list can deny a tool. */
+  tools?: readonly (readonly ClientToolRule[])[] | undefined
 }
 
 /** An entry of a configuration file in one shape for all owners, its variables not yet expanded. */
@@ -87,6 +101,8 @@ function entrySchema(z: typeof Zod) {
     httpUrl: text,
     includeTools: texts,
     excludeTools: texts,
+    // Copilot CLI
+    tools: texts,
     timeout: z.union([amount, z.object({ startup: time, request: time })]),
     // OpenCode
     environment: map,
@@ -126,6 +142,8 @@ const keys = {
   windsurf: 'mcpServers',
   vscode: 'servers',
   gemini: 'mcpServers',
+  qwen: 'mcpServers',
+  copilot: 'mcpServers',
   codex: 'mcp_servers',
   opencode: 'mcp',
 } as const satisfies Record<Exclude<ServerClient, 'agent-plugin'>, string>
@@ -141,16 +159,112 @@ export function shapeOf(client: FileClient, ...above: readonly string[]): Server
       return groupAt(root, [...above, keys[client]])
     },
     read(entry, onIgnored) {
-      const schema = (loaded ??= entrySchema(createRequire(import.meta.url)('zod')))
+      const schema = (loaded ??= entrySchema(zod()))
       const set = withoutNull<JsonValue>(entry)
       for (const { path, message } of schema.safeParse(set).error?.issues ?? []) {
         const key = String(path[0])
+        // Any other field says what is started or what is not allowed.
+        if (!timeFields.test(key))
+          return { problem: `its "${key}" cannot be used: ${message}`, key }
         if (key in set) onIgnored(`"${key}" is ignored: ${message}`, key)
         delete set[key]
       }
       return serverOf(schema.parse(set), client)
     },
+    limits: listsApart.has(client) ? undefined : limitsIn[client],
   }
+}
+
+/** A file of settings that has no servers, and lists of those that are not started. */
+export function listShapeOf(client: FileClient): ServerShape {
+  return { ...shapeOf(client), groups: () => [], limits: limitsIn[client], hasNoServers: true }
+}
+
+const timeFields = /^(?:timeout|startup_timeout_sec|startup_timeout_ms|tool_timeout_sec)$/
+
+/** `mcp.allowed` and `mcp.excluded` of Gemini CLI, and their names before its version 0.3. */
+function geminiLimits(root: JsonObject): ServerLimits | Refusal {
+  const { mcp, allowMCPServers, excludeMCPServers } = root
+  if (mcp !== undefined && !isObject(mcp)) return { problem: 'mcp must be an object', key: 'mcp' }
+  const { allowed = allowMCPServers, excluded = excludeMCPServers ?? [] } = { ...mcp }
+  if (allowed !== undefined && !isNames(allowed))
+    return { problem: 'mcp.allowed must be a list of names of servers', key: 'mcp' }
+  if (!isNames(excluded))
+    return { problem: 'mcp.excluded must be a list of names of servers', key: 'mcp' }
+  return { allowed, excluded }
+}
+
+/** The switches of OpenCode for tools, `{ "notes_*": false }`, and what its permissions deny. */
+function openCodeLimits({ tools = {}, permission = {} }: JsonObject): ServerLimits | Refusal {
+  const permissions = isObject(permission) ? permission : { '*': permission }
+  const switches = rulesIn(tools, [true, false])
+  if (!switches) return { problem: 'tools must be an object of true and false', key: 'tools' }
+  const permitted = rulesIn(permissions, ['allow', 'ask', 'deny'])
+  if (permitted) return { tools: [switches, permitted] }
+  return { problem: 'permission must name allow, ask or deny for each tool', key: 'permission' }
+}
+
+/**
+ * The last choice forbids. Undefined where a value is none of the choices; an object is for the input of
+ * the tool.
+ */
+function rulesIn(value: JsonValue, choices: readonly JsonValue[]): ClientToolRule[] | undefined {
+  if (!isObject<JsonValue>(value)) return undefined
+  const entries = Object.entries(value).filter(([, choice]) => !isObject(choice))
+  if (!entries.every(([, choice]) => choices.includes(choice))) return undefined
+  return entries.map(([pattern, choice]) => ({ pattern, isAllowed: choice !== choices.at(-1) }))
+}
+
+/** Copilot CLI lists disabled servers in its settings, apart from their entries. */
+function copilotLimits(root: JsonObject): ServerLimits | Refusal {
+  const excluded: string[] = []
+  for (const key of ['disabledMcpServers', 'disabled_mcp_servers']) {
+    const names = root[key] ?? []
+    if (!isNames(names)) return { problem: `${key} must be a list of names of servers`, key }
+    excluded.push(...names)
+  }
+  return { excluded }
+}
+
+/**
+ * `chat.mcp.access` of VS Code, by its documentation. Which servers come from a registry is not in the
+ * files, so with `registry` none is started.
+ */
+function editorLimits(root: JsonObject): ServerLimits | Refusal {
+  const key = 'chat.mcp.access'
+  const { [key]: access = 'all', 'chat.mcp.enabled': isEnabled = true } = root
+  const isOff = access === 'none' || access === 'registry' || isEnabled === false
+  if (isOff || access === 'all') return isOff ? { allowed: [] } : {}
+  return { problem: `${key} must be all, registry or none`, key }
+}
+
+/** Qwen Code has the lists of Gemini CLI, and denies tools by their names. */
+function qwenLimits(root: JsonObject): ServerLimits | Refusal {
+  const limits = geminiLimits(root)
+  const { permissions, tools } = root
+  const denied = (isObject(permissions) ? permissions['deny'] : undefined) ?? []
+  const excluded = (isObject(tools) ? tools['exclude'] : undefined) ?? []
+  if (!isNames(denied))
+    return { problem: 'permissions.deny must be a list of rules', key: 'permissions' }
+  if (!isNames(excluded)) return { problem: 'tools.exclude must be a list of names', key: 'tools' }
+  return 'problem' in limits
+    ? limits
+    : { ...limits, tools: [[...denied, ...excluded].flatMap(denialRules)] }
+}
+
+const limitsIn: Readonly<Partial<Record<FileClient, ServerShape['limits']>>> = {
+  gemini: geminiLimits,
+  qwen: qwenLimits,
+  copilot: copilotLimits,
+  opencode: openCodeLimits,
+  vscode: editorLimits,
+}
+
+/** Clients that have their lists in another file than their servers. */
+const listsApart: ReadonlySet<FileClient> = new Set(['copilot', 'vscode'])
+
+function isNames(value: JsonValue | undefined): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string')
 }
 
 /** Version 1 has the servers below `mcp`, version 2 below `mcp.servers`, beside settings. */
@@ -180,7 +294,8 @@ function serverOf(fields: Fields, client: ServerClient): RawServer | Refusal {
   const [command, ...words] = [fields.command ?? []].flat()
   const url = httpUrl ?? fields.url ?? fields.serverUrl
   // For Gemini CLI `url` alone is one of server-sent events.
-  const remote = client === 'gemini' && httpUrl === undefined ? 'sse' : 'http'
+  const isGemini = client === 'gemini' || client === 'qwen'
+  const remote = isGemini && httpUrl === undefined ? 'sse' : 'http'
   const isRemote = command === undefined || (client === 'opencode' && url !== undefined)
   const byFields = isRemote ? remote : 'stdio'
   const transport = type === undefined ? byFields : transportOf.get(type.toLowerCase())
@@ -191,6 +306,8 @@ function serverOf(fields: Fields, client: ServerClient): RawServer | Refusal {
   const needed = transport === 'stdio' ? 'command' : 'url'
   if (!(transport === 'stdio' ? command : url)) return { problem: `it has no ${needed}` }
   const times = timesOf(timeout, client)
+  const { excludeTools = [], disabledTools = [], disabled_tools: disabledForCodex = [] } = fields
+  const denied = [...excludeTools, ...disabledTools, ...disabledForCodex]
   return {
     transport,
     command,
@@ -203,13 +320,18 @@ function serverOf(fields: Fields, client: ServerClient): RawServer | Refusal {
     headers: { ...fields.headers, ...fields.http_headers },
     envHeaders: fields.env_http_headers ?? {},
     tokenName: fields.bearer_token_env_var,
-    disabled: fields.disabled ?? fields.enabled === false,
-    allow: fields.includeTools ?? fields.enabled_tools,
-    deny: fields.excludeTools ?? fields.disabledTools ?? fields.disabled_tools,
+    disabled: fields.disabled === true || fields.enabled === false,
+    allow: fields.includeTools ?? fields.enabled_tools ?? listedTools(fields, client),
+    deny: denied.length === 0 ? undefined : denied,
     startupTimeoutMs:
       inMs(fields.startup_timeout_sec) ?? fields.startup_timeout_ms ?? times.startup,
     callTimeoutMs: inMs(fields.tool_timeout_sec) ?? times.request,
   }
+}
+
+/** Copilot CLI starts a server with the tools that its entry lists, or with all for `*`. */
+function listedTools({ tools }: Fields, client: ServerClient): readonly string[] | undefined {
+  return client !== 'copilot' || tools?.includes('*') === true ? undefined : tools
 }
 
 /** One number is the limit of the start for OpenCode, and of each call for Gemini CLI. */
@@ -219,7 +341,7 @@ function timesOf(
 ): { startup?: number | undefined; request?: number | undefined } {
   if (typeof timeout !== 'number') return timeout ?? {}
   if (client === 'opencode') return { startup: timeout }
-  return client === 'gemini' ? { request: timeout } : {}
+  return client === 'gemini' || client === 'qwen' ? { request: timeout } : {}
 }
 
 function inMs(seconds: number | undefined): number | undefined {
@@ -250,14 +372,40 @@ interface VariableProblem {
 
 const editor = /\$\{(?:(?<kind>env|input):)?(?<name>[^}]{1,500})\}/g
 
+const geminiForm =
+  /\$(?:\{(?<name>[A-Za-z_]\w*)(?::-(?<fallback>[^}]{0,500}))?\}|(?<bare>[A-Za-z_]\w*))/g
+
 /** How clients write variables. Those that are missing have none. */
 const patterns: Readonly<Partial<Record<ServerClient, RegExp>>> = {
   'claude-code': /\$\{(?<name>[A-Za-z_]\w*)(?::-(?<fallback>[^}]{0,500}))?\}/g,
-  gemini: /\$(?:\{(?<name>[A-Za-z_]\w*)(?::-(?<fallback>[^}]{0,500}))?\}|(?<bare>[A-Za-z_]\w*))/g,
+  gemini: geminiForm,
+  qwen: geminiForm,
   opencode: /\{(?<kind>env|file):(?<name>[^}]{1,500})\}/g,
   cursor: editor,
   windsurf: editor,
   vscode: editor,
+}
+
+/** Forms that this client leaves as they are, though another client expands them. */
+function foreignForms(text: string, client: ServerClient): string[] {
+  const form =
+    client === 'opencode' ? dollarForm : patterns[client] === editor ? braceForm : anyForm
+  return text.match(form) ?? []
+}
+
+const dollarForm = /\$\{(?:env|file|input):[^{}]{1,500}\}/g
+const braceForm = /(?<!\$)\{(?:env|file):[^{}"]{1,500}\}/g
+const anyForm = /\$?\{(?:env|file|input):[^{}"]{1,500}\}/g
+
+const ownForms: Readonly<Partial<Record<ServerClient, string>>> = {
+  'claude-code': 'Write ${NAME}.',
+  gemini: 'Write $NAME or ${NAME}.',
+  qwen: 'Write $NAME or ${NAME}.',
+  opencode: 'Write {env:NAME}.',
+  cursor: 'Write ${env:NAME}.',
+  windsurf: 'Write ${env:NAME}.',
+  vscode: 'Write ${env:NAME}.',
+  codex: 'Name the variable in env_vars, or write the value itself.',
 }
 
 function valueOf(
@@ -270,7 +418,7 @@ function valueOf(
   if (kind === 'file') return content(name, context)
   if (kind === 'env') return variableIn(env, name) ?? unset(name, '')
   if (kind === 'input' && client === 'vscode') return inputValue(name, context)
-  if (client === 'claude-code' || client === 'gemini')
+  if (client === 'claude-code' || client === 'gemini' || client === 'qwen')
     return variableIn(env, name) ?? fallback ?? unset(name)
   const known = {
     workspaceFolder: project,
@@ -332,7 +480,15 @@ export function resolveServer(
   const { client, env, home, project } = context
   const pattern = client && patterns[client]
   const problems: VariableProblem[] = []
-  const expand = (text: string): string =>
+  const expand = (text: string): string => {
+    for (const form of client === undefined ? [] : foreignForms(text, client)) {
+      const message = `${form} is a form of another client, and is not replaced by the value of a variable here`
+      const hint = (client && ownForms[client]) ?? 'Write the value itself.'
+      problems.push({ message, hint, fatal: false })
+    }
+    return expandKnown(text)
+  }
+  const expandKnown = (text: string): string =>
     pattern === undefined
       ? text
       : text.replace(pattern, (written: string, ...match: unknown[]) => {

@@ -7,21 +7,22 @@ import { Reading, type Token } from './reading.ts'
 import { maxRequestLength } from './slots.ts'
 
 /**
- * Judges parameters that a model read: `missing` has those that the words do not say, or say otherwise.
+ * Judges a model's parameters: `missing` has those that the request does not contain, or that differ from it.
  */
 export function judgeParameters(
   request: string,
   tool: ToolDefinition,
   params: JsonObject,
-  examples?: readonly string[],
 ): ParameterMapping {
   const text = request.slice(0, maxRequestLength)
-  const byWords = new Map(Object.entries(mapParameters(text, tool, { examples }).params))
-  const reading = new Reading(text, tool, new Set(), examples)
-  const said = new Set(reading.tokens.map(({ stem }) => stem))
+  const byWords = new Map(Object.entries(mapParameters(text, tool).params))
+  const reading = new Reading(text, tool, new Set())
+  const stems = new Set(reading.tokens.map(({ stem }) => stem))
   const isDoubtful = (name: string, value: JsonValue) => {
-    const own = byWords.get(name)
-    return own === undefined ? !isSaid(name, value, text, said) : !isDeepStrictEqual(own, value)
+    const byWord = byWords.get(name)
+    return byWord === undefined
+      ? !isInRequest(name, value, text, stems)
+      : !isDeepStrictEqual(byWord, value)
   }
   for (const [name, value] of Object.entries(params)) {
     const parameter = reading.parameters.find((one) => one.name === name)
@@ -46,14 +47,19 @@ function leavesOf(name: string, value: JsonValue): { name: string; leaf: Leaf }[
   return Object.entries(value).flatMap(([key, member]) => leavesOf(key, member))
 }
 
-/** Whether every part of a value is said: literally, in its words, or by the name of a flag. */
-function isSaid(of: string, value: JsonValue, text: string, said: ReadonlySet<string>): boolean {
+/** Whether a request contains every part of a value: literally, in its words, or by the name of a flag. */
+function isInRequest(
+  of: string,
+  value: JsonValue,
+  text: string,
+  stems: ReadonlySet<string>,
+): boolean {
   return leavesOf(of, value).every(({ name, leaf }) => {
-    if (typeof leaf === 'boolean') return plainWords(name).some((word) => said.has(stemOf(word)))
+    if (typeof leaf === 'boolean') return plainWords(name).some((word) => stems.has(stemOf(word)))
     const written = String(leaf)
     if (written === '') return false
     if (typeof leaf === 'string' && text.toLowerCase().includes(written.toLowerCase())) return true
-    return said.has(written) || plainWords(written).every((word) => said.has(stemOf(word)))
+    return stems.has(written) || plainWords(written).every((word) => stems.has(stemOf(word)))
   })
 }
 

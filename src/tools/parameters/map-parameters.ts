@@ -19,21 +19,20 @@ import {
 import { maxRequestLength } from './slots.ts'
 
 export interface ParameterMapping {
-  /** Fields of the schema, accepted by it; and, as it is, what the request gives as JSON. */
+  /** Values that the schema accepts, and unchanged the values that the request has as JSON. */
   params: JsonObject
   missing: readonly string[]
-  /** What the request says and neither a parameter took nor the tool says. */
+  /** The parts of the request that no parameter took and that the tool's own text does not contain. */
   unplaced: readonly string[]
   trace: readonly MappedValue[]
 }
 
 /**
- * Reads the parameters of a tool out of a request, by the tool's own schema: explicit forms only,
- * placed by name, type and format. Pure. Nothing is invented, and what has no one place is left
- * unplaced.
+ * Reads a tool's parameters from a request, by the tool's schema: only explicit forms, placed by name, type
+ * and format. Pure. Nothing is invented; a value that fits several parameters stays unplaced.
  *
- * @param context `known`: values that may fill required parameters, such as those of an earlier
- *   step; `examples`: sentences that are known to mean the tool
+ * @param context `known`: values for required parameters, such as those of an earlier step; `examples`:
+ *   sentences that mean the tool
  * @example
  * mapParameters('PR 123 in octo/hello', tool).params // { owner: 'octo', repo: 'hello', pull_number: 123 }
  */
@@ -42,11 +41,11 @@ export function mapParameters(
   tool: ToolDefinition,
   context: { known?: JsonObject | undefined; examples?: readonly string[] | undefined } = {},
 ): ParameterMapping {
-  const { known = {}, examples } = context
+  const { known: defaults = {}, examples } = context
   const names = parametersOf(tool.inputSchema).map(({ name }) => name)
-  const { given, rest } = writtenParameters(request, names)
-  // A misspelt key keeps the parameter free that it means.
-  const closed = [...given.keys()].map((key) => (names.includes(key) ? key : nearest(key, names)))
+  const { mapped, rest } = writtenParameters(request, names)
+  // No other value goes to the parameter of a misspelt key.
+  const closed = [...mapped.keys()].map((key) => (names.includes(key) ? key : nearest(key, names)))
   const reading = new Reading(rest, tool, new Set(closed), examples)
   placeAssigned(reading)
   placeContract(reading)
@@ -58,11 +57,11 @@ export function mapParameters(
   placeByForm(reading)
   for (const parameter of reading.open()) {
     const { name, required } = parameter
-    const value = required && Object.hasOwn(known, name) ? known[name] : undefined
+    const value = required && Object.hasOwn(defaults, name) ? defaults[name] : undefined
     if (value !== undefined) reading.give(parameter, value, 'known from before', [])
   }
-  const trace = [...new Set([...names, ...given.keys()])].flatMap(
-    (name) => given.get(name) ?? reading.found.get(name) ?? [],
+  const trace = [...new Set([...names, ...mapped.keys()])].flatMap(
+    (name) => mapped.get(name) ?? reading.found.get(name) ?? [],
   )
   return {
     params: Object.fromEntries(trace.map(({ parameter, value }) => [parameter, value])),
@@ -74,33 +73,33 @@ export function mapParameters(
   }
 }
 
-/** A choice of actions that the description lists: its default would be a guess. */
+/** Whether a parameter chooses between actions of the description: its default would be a guess. */
 function isOpenAction({ choices }: Parameter, { found, tool }: Reading): boolean {
-  const said = new Set(plainWords(tool.description).map(stemOf))
+  const described = new Set(plainWords(tool.description).map(stemOf))
   const names = choices.filter((choice) => typeof choice === 'string')
-  const actions = names.filter((choice) => said.has(stemOf(choice.toLowerCase())))
-  const isSaid = names.some((choice) => found.has(choice))
-  return found.size > 0 && !isSaid && actions.length > 1 && actions.length * 2 > choices.length
+  const actions = names.filter((choice) => described.has(stemOf(choice.toLowerCase())))
+  const isPlaced = names.some((choice) => found.has(choice))
+  return found.size > 0 && !isPlaced && actions.length > 1 && actions.length * 2 > choices.length
 }
 
-/** A JSON object whose keys are names of parameters, perhaps misspelt, is taken as it is. */
+/** Reads JSON objects whose keys are names of parameters, perhaps misspelt. Their values stay unchanged. */
 function writtenParameters(request: string, names: readonly string[]) {
   const text = request.slice(0, maxRequestLength)
   const objects = readJsonIn(text).objects.filter(({ value }) =>
     Object.keys(value).every((key) => nearest(key, names) !== undefined),
   )
-  const given = new Map<string, MappedValue>()
+  const mapped = new Map<string, MappedValue>()
   for (const { start, end, value: object } of objects) {
     for (const [parameter, value] of Object.entries(object)) {
       const rule = 'written as JSON'
-      if (!given.has(parameter))
-        given.set(parameter, { parameter, value, rule, text: text.slice(start, end) })
+      if (!mapped.has(parameter))
+        mapped.set(parameter, { parameter, value, rule, text: text.slice(start, end) })
     }
   }
-  return { given, rest: blankObjects(text, objects) }
+  return { mapped, rest: blankObjects(text, objects) }
 }
 
-/** `name=value` and `name: value`; the value is quoted, a list, a typed piece or one word. */
+/** Places `name=value` and `name: value`. The value is quoted, a list, a typed piece or one word. */
 function placeAssigned(reading: Reading): void {
   for (const parameter of reading.open()) {
     const name = parameter.name.replaceAll(/\W/g, '\\$&')
@@ -124,7 +123,7 @@ function within({ tokens }: Reading, from: number, to: number): Token[] {
   return tokens.filter(({ start, end }) => from <= start && end <= to)
 }
 
-/** The phrases of the format, where the schema has their fields. */
+/** Places the phrases of the contract, if the schema has their fields. */
 function placeContract(reading: Reading): void {
   const rule = 'a phrase of the format'
   for (const { tool, phrase, values = {} } of contractPhrases) {
@@ -135,7 +134,7 @@ function placeContract(reading: Reading): void {
     if (match === null || groups.some(([field]) => !open.has(field))) continue
     const tokens = within(reading, match.index, match.index + match[0].length)
     const before = reading.tokens.findLast(({ end }) => end <= match.index)?.word
-    // `path docs/guide` is a path, and no repository.
+    // `path docs/guide` is a path, not a repository.
     if (tool === undefined && open.has(before ?? '')) continue
     const isTaken = groups.every(([field, text]) => {
       const parameter = open.get(field)
@@ -147,14 +146,14 @@ function placeContract(reading: Reading): void {
       if (!parameter) continue
       const { choices } = parameter
       const isChosen = choices.length === 0 || choices.includes(value)
-      // The request may say a value of its own.
+      // The request may name another value.
       const isOther = others.some((token) => chosen(token, choicesOf(parameter)) !== undefined)
       if (isChosen && !isOther) reading.give(parameter, value, rule, tokens)
     }
   }
 }
 
-/** `page id 736`, `target branch main`: all words of a parameter's name before a value. */
+/** Places a value after all words of a parameter's name: `page id 736`, `target branch main`. */
 function placeFullNames(reading: Reading): void {
   const { tokens } = reading
   for (const parameter of reading.open()) {
@@ -163,12 +162,12 @@ function placeFullNames(reading: Reading): void {
     const label = inRow(tokens, words, 'word')
     const value = valueAfter(reading, label.at(-1))
     if (!value) continue
-    const said = [...label, ...value.tokens]
-    reading.take(parameter, reading.textOf(value.tokens), 'named in the request', said)
+    const used = [...label, ...value.tokens]
+    reading.take(parameter, reading.textOf(value.tokens), 'named in the request', used)
   }
 }
 
-/** The first tokens that follow each other as these words do, or as their stems. */
+/** Returns the first tokens in a row with these words, or these stems. */
 function inRow(tokens: readonly Token[], words: readonly string[], by: 'word' | 'stem'): Token[] {
   const start = tokens.findIndex((_, at) =>
     words.every((word, offset) => tokens[at + offset]?.[by] === word),
@@ -176,7 +175,7 @@ function inRow(tokens: readonly Token[], words: readonly string[], by: 'word' | 
   return start < 0 ? [] : tokens.slice(start, start + words.length)
 }
 
-/** `page 2`, `uid btn-1`: a parameter's name before a value. */
+/** Places a value after a parameter's name: `page 2`, `uid btn-1`. */
 function placeNamed(reading: Reading): void {
   for (const token of reading.tokens) {
     const value = reading.isUsed(token) ? undefined : valueAfter(reading, token)
@@ -186,7 +185,7 @@ function placeNamed(reading: Reading): void {
 
 interface Beside {
   tokens: readonly Token[]
-  /** The word between them: `called`. */
+  /** The word between label and value: `called`. */
   naming?: Token | undefined
 }
 
@@ -208,8 +207,8 @@ function placeBeside(reading: Reading, label: Token, value: Beside): void {
   const isList = parameter.items !== undefined && others.length === 0
   const items = isList ? listFrom(reading, first) : value.tokens
   const all = isList ? items.map((item) => item.text).join(', ') : text
-  const said = [label, value.naming ?? [], items].flat()
-  reading.take(parameter, all, 'named in the request', said)
+  const used = [label, value.naming ?? [], items].flat()
+  reading.take(parameter, all, 'named in the request', used)
 }
 
 function isLabel(label: Token, parameter: Parameter, value: Beside): boolean {
@@ -219,7 +218,7 @@ function isLabel(label: Token, parameter: Parameter, value: Beside): boolean {
   if (label.kind) return false
   if (namingWords.has(word)) return words.includes('name') || words.includes('title')
   const isId = words.includes('id')
-  // A word that nothing marks as a value is none behind `cards`, and no id.
+  // A plain word after `cards` is not a value, and never an ID.
   const [first] = value.tokens
   const isBare = first?.kind === undefined && !/^\p{Lu}+$/u.test(first?.text ?? '')
   const isText = /\s/.test(first?.text ?? '')
@@ -228,7 +227,7 @@ function isLabel(label: Token, parameter: Parameter, value: Beside): boolean {
   return words.some((one) => !isGrammar(one) && one !== 'id' && stemOf(one) === label.stem)
 }
 
-/** `manifest app.yaml` is the text of one, or the name of a file for a parameter that takes one. */
+/** Whether a file name belongs to another parameter: `manifest app.yaml` for a parameter that takes a file. */
 function isFileElsewhere(reading: Reading, parameter: Parameter, { kind, text }: Token): boolean {
   if (kind !== 'path' || !/\.\w{1,5}$/.test(text) || takesForm(parameter, 'path')) return false
   return reading.open().some((one) => one !== parameter && takesForm(one, 'path'))
@@ -255,7 +254,7 @@ function isBeside({ text }: Reading, one: Token, other: Token): boolean {
   return one === other || /^\s{0,3}[#:=]?\s{0,3}["'“‘`]?$/.test(text.slice(one.end, other.start))
 }
 
-/** `matching`, `starting`, `assigned`: a word that says something about what is before it. */
+/** Whether a word describes the word before it: `matching`, `starting`, `assigned`. */
 function isPassive(reading: Reading, [first, ...others]: readonly Token[]): boolean {
   if (!first || first.kind || others.length > 0) return false
   const next = reading.after(first)
@@ -264,7 +263,7 @@ function isPassive(reading: Reading, [first, ...others]: readonly Token[]): bool
   return isBeforeValue || /^[a-z]{2,}(?:ed|ing)$/.test(first.text)
 }
 
-/** `set the status of ENG-42 to Done`, `rename a to b`: what a named parameter becomes. */
+/** Places the new value of a named parameter: `set the status of ENG-42 to Done`, `rename a to b`. */
 function placeChange(reading: Reading): void {
   const { tokens } = reading
   const values = tokens.filter(
@@ -279,10 +278,10 @@ function placeChange(reading: Reading): void {
     return reading.open().flatMap((one) => (ofWord(one) ? [{ parameter: one, token }] : []))
   })
   const change = only(named)
-  const said = reading.wordFrom(value)
-  if (!change || isPassive(reading, said)) return
-  const text = reading.textOf(said)
-  reading.take(change.parameter, text, 'named in the request', [change.token, ...said])
+  const words = reading.wordFrom(value)
+  if (!change || isPassive(reading, words)) return
+  const text = reading.textOf(words)
+  reading.take(change.parameter, text, 'named in the request', [change.token, ...words])
 }
 
 function listFrom(reading: Reading, first: Token): Token[] {
@@ -300,27 +299,27 @@ function listFrom(reading: Reading, first: Token): Token[] {
 }
 
 function placeChoices(reading: Reading): void {
-  const own = reading.name.map(stemOf)
-  const said: { parameter: Parameter; choice: string; token: Token }[] = []
+  const nameStems = reading.name.map(stemOf)
+  const matches: { parameter: Parameter; choice: string; token: Token }[] = []
   for (const token of reading.tokens) {
     if (reading.isUsed(token) || token.kind === 'quoted') continue
     const fitting = reading.open().flatMap((parameter) => {
       const choice = chosen(token, choicesOf(parameter))
-      const isOwn = !parameter.required && own.includes(token.stem)
-      return choice === undefined || isOwn ? [] : [{ parameter, choice, token }]
+      const isInName = !parameter.required && nameStems.includes(token.stem)
+      return choice === undefined || isInName ? [] : [{ parameter, choice, token }]
     })
     const [one, ...others] = fitting
     if (!one) continue
     const next = reading.after(token)
     const isBeforeGrammar = next === undefined || next.kind !== undefined || isGrammar(next.word)
-    // `open issues` says a choice, `open the issue` something to do.
+    // `open issues` contains a choice, `open the issue` an action.
     const isVerb = token === reading.first && !one.parameter.required && isBeforeGrammar
-    // `created by Ann` says who, not how to sort.
+    // `created by Ann` names a person, not a sort order.
     const isOpen = others.length > 0 || isVerb || next?.word === 'by'
     if (isOpen || token.negated) reading.doubt([token])
-    else said.push(one)
+    else matches.push(one)
   }
-  for (const [parameter, list] of Map.groupBy(said, (one) => one.parameter)) {
+  for (const [parameter, list] of Map.groupBy(matches, (one) => one.parameter)) {
     const tokens = list.map(({ token }) => token)
     const values = [...new Set(list.map(({ choice }) => choice))]
     const isPlaced =
@@ -338,15 +337,15 @@ function chosen({ word, stem }: Token, choices: Parameter['choices']): string | 
   )
 }
 
-/** A flag all of whose words are said, with only grammar between them; negated it is off. */
+/** Places a flag if the request has all its words, with only grammar between them. A negation turns it off. */
 function placeFlags(reading: Reading): void {
   const tokens = reading.tokens.filter(({ word }) => !isGrammar(word))
-  const own = reading.name.map(stemOf)
+  const nameStems = reading.name.map(stemOf)
   for (const parameter of reading.open()) {
     const stems = parameter.words.filter((word) => !isGrammar(word)).map(stemOf)
-    if (parameter.kind !== 'boolean' || stems.every((stem) => own.includes(stem))) continue
-    const said = inRow(tokens, stems, 'stem')
-    if (said.length === 0 || said.some((token) => reading.isUsed(token))) continue
-    reading.give(parameter, said[0]?.negated !== true, 'a flag of the schema', said)
+    if (parameter.kind !== 'boolean' || stems.every((stem) => nameStems.includes(stem))) continue
+    const words = inRow(tokens, stems, 'stem')
+    if (words.length === 0 || words.some((token) => reading.isUsed(token))) continue
+    reading.give(parameter, words[0]?.negated !== true, 'a flag of the schema', words)
   }
 }

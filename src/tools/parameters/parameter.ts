@@ -1,46 +1,53 @@
 import { plainWords } from '#rank/words'
-import { isList, isObject, objectOf, plainText, type JsonValue, type JsonObject } from '#core/json'
+import {
+  isList,
+  isObject,
+  plainText,
+  prototypeKeys,
+  type JsonValue,
+  type JsonObject,
+} from '#core/json'
 import { readJson } from '#tools/call/directive-text'
-
-const kinds = ['string', 'integer', 'number', 'boolean', 'array', 'object'] as const
+import { readSchema, type SchemaPlace, type SchemaType } from '#tools/schema/read-schema'
 
 export interface Parameter {
   name: string
   words: readonly string[]
-  kind: (typeof kinds)[number] | 'unknown'
+  kind: SchemaType | 'unknown'
   required: boolean
   description: string
-  /** Values of `enum`, `const` or string alternatives of `anyOf`. */
+  /** The values of `enum`, `const`, or of a union that consists of such values. */
   choices: readonly JsonValue[]
   format?: string | undefined
   pattern?: string | undefined
   minimum?: number | undefined
   maximum?: number | undefined
+  /** Exclusive limits. */
+  above?: number | undefined
+  below?: number | undefined
   items?: Parameter | undefined
+  /** The alternatives of a union, in its order; empty for a single type. */
+  alternatives: readonly Parameter[]
 }
 
-export function parametersOf(schema: JsonObject): Parameter[] {
-  const required = new Set(arrayOf(schema['required']))
-  return Object.entries(objectOf<JsonValue>(schema['properties'])).map(([name, property]) =>
-    parameterOf(name, objectOf<JsonValue>(property), required.has(name)),
-  )
+const parametersBySchema = new WeakMap<JsonObject, readonly Parameter[]>()
+
+export function parametersOf(schema: JsonObject): readonly Parameter[] {
+  const cached = parametersBySchema.get(schema)
+  if (cached) return cached
+  const root = readSchema(schema)
+  const parameters = [...root.properties]
+    .filter(([name]) => !prototypeKeys.has(name))
+    .map(([name, place]) => parameterOf(name, place, root.required.includes(name)))
+  parametersBySchema.set(schema, parameters)
+  return parameters
 }
 
-function parameterOf(name: string, given: JsonObject, required: boolean): Parameter {
-  // Of `anyOf: [T, null]` or `type: [T, "null"]` only T: a request never says null.
-  const options = ['anyOf', 'oneOf'].flatMap((key) =>
-    arrayOf(given[key]).map((option) => objectOf<JsonValue>(option)),
-  )
-  const real = options.filter((option) => option['type'] !== 'null')
-  const schema: JsonObject = real.length === 1 ? { ...given, ...real[0] } : given
-  const type = [schema['type']].flat().find((one) => one !== 'null')
-  const choices = choicesOf(schema, options)
-  const byChoice = typeof choices[0]
-  const kind =
-    kinds.find((one) => one === type) ??
-    (byChoice === 'string' || byChoice === 'number' ? byChoice : 'unknown')
-  const text = (value: JsonValue | undefined) => (typeof value === 'string' ? value : undefined)
-  const number = (value: JsonValue | undefined) => (typeof value === 'number' ? value : undefined)
+function parameterOf(name: string, place: SchemaPlace, required: boolean): Parameter {
+  const { limits, leaves, choices } = place
+  const number = (value: unknown) => (typeof value === 'number' ? value : undefined)
+  const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
+  const kind = kindOf(leaves)
   return {
     name,
     get words() {
@@ -48,37 +55,76 @@ function parameterOf(name: string, given: JsonObject, required: boolean): Parame
     },
     kind,
     required,
-    description: text(given['description']) ?? text(schema['description']) ?? '',
+    description: place.description || (leaves.find((leaf) => leaf.description)?.description ?? ''),
     choices,
-    format: text(schema['format']),
-    pattern: text(schema['pattern']),
-    minimum: number(schema['minimum']),
-    maximum: number(schema['maximum']),
-    items:
-      kind === 'array' ? parameterOf(name, objectOf<JsonValue>(schema['items']), false) : undefined,
+    format: text(limits.format),
+    pattern: text(limits.pattern),
+    minimum: number(limits.minimum),
+    maximum: number(limits.maximum),
+    above: number(limits.exclusiveMinimum),
+    below: number(limits.exclusiveMaximum),
+    // A getter, because the items of a list can have the list's own schema.
+    get items() {
+      return kind === 'array' ? parameterOf(name, place.items ?? anything, false) : undefined
+    },
+    get alternatives() {
+      return leaves.length > 1 ? leaves.map((leaf) => parameterOf(name, leaf, required)) : []
+    },
   }
 }
 
-function choicesOf(schema: JsonObject, options: readonly JsonObject[]): readonly JsonValue[] {
-  const own = arrayOf(schema['enum'])
-  const all = schema['const'] === undefined && own.length === 0 ? options : [schema]
-  const consts = all.flatMap((one) => (one['const'] === undefined ? [] : [one['const']]))
-  return consts.length > 0 ? consts : own
+const anything = readSchema({})
+
+/** Returns the common type of a union's alternatives, or `string`, because every request is text. */
+function kindOf(leaves: readonly SchemaPlace[]): Parameter['kind'] {
+  const kinds = new Set(leaves.map(({ types: [first] }) => first ?? 'unknown'))
+  const [only = 'unknown', ...others] = kinds
+  if (others.length === 0) return only
+  if (kinds.has('string')) return 'string'
+  return [...kinds].every((kind) => kind === 'integer' || kind === 'number') ? 'number' : 'unknown'
 }
 
-function arrayOf(value: JsonValue | undefined): readonly JsonValue[] {
-  return Array.isArray(value) ? value : []
+/** Converts a text to a value that the schema accepts; undefined if that is impossible. */
+export function coerceText(text: string, parameter: Parameter, depth = 0): JsonValue | undefined {
+  if (depth > deepestList) return undefined
+  const { alternatives } = parameter
+  const value =
+    alternatives.length > 0
+      ? unionValue(text, alternatives, depth)
+      : plainValue(text.trim(), parameter, depth)
+  return typeof value === 'number' && !isInRange(value, parameter) ? undefined : value
 }
 
-/** The text as a value that the schema accepts, or undefined where it cannot be one. */
-export function coerceText(text: string, parameter: Parameter): JsonValue | undefined {
-  const value = plainValue(text.trim(), parameter)
-  const { minimum = -Infinity, maximum = Infinity } = parameter
-  const isInRange = typeof value !== 'number' || (value >= minimum && value <= maximum)
-  return isInRange ? value : undefined
+/** Maximum depth of lists in lists. */
+const deepestList = 5
+
+function isInRange(value: number, parameter: Parameter): boolean {
+  const { minimum = -Infinity, maximum = Infinity, above, below } = parameter
+  const isOver = above === undefined || value > above
+  return value >= minimum && value <= maximum && isOver && (below === undefined || value < below)
 }
 
-function plainValue(text: string, { kind, choices, items }: Parameter): JsonValue | undefined {
+/** Uses the first alternative that accepts the text; a list is the last choice. */
+function unionValue(
+  text: string,
+  alternatives: readonly Parameter[],
+  depth: number,
+): JsonValue | undefined {
+  const isList = (one: Parameter) => one.kind === 'array' && !/^\s*\[/.test(text)
+  const lists = alternatives.filter(isList)
+  const others = alternatives.filter((one) => !isList(one))
+  for (const one of [...others, ...lists]) {
+    const value = coerceText(text, one, depth + 1)
+    if (value !== undefined) return value
+  }
+  return undefined
+}
+
+function plainValue(
+  text: string,
+  { kind, choices, items }: Parameter,
+  depth: number,
+): JsonValue | undefined {
   const word = text.toLowerCase()
   if (choices.length > 0 && kind !== 'array') {
     return choices.find((choice) => plainText(choice).toLowerCase() === word)
@@ -92,7 +138,7 @@ function plainValue(text: string, { kind, choices, items }: Parameter): JsonValu
       if (['true', 'yes', 'on'].includes(word)) return true
       return ['false', 'no', 'off'].includes(word) ? false : undefined
     case 'array':
-      return items && listOf(text, items)
+      return items && listOf(text, items, depth)
     case 'object': {
       const json = readJson(text)
       return json.ok && isObject(json.value) ? json.value : undefined
@@ -103,17 +149,17 @@ function plainValue(text: string, { kind, choices, items }: Parameter): JsonValu
   }
 }
 
-/** `-0` is 0, as it will be in the JSON that the tool gets. */
+/** Converts `-0` to 0, as in the JSON that the tool gets. */
 function numberOf(text: string): number {
   return Number(text) + 0
 }
 
-function listOf(text: string, items: Parameter): JsonValue | undefined {
+function listOf(text: string, items: Parameter, depth: number): JsonValue | undefined {
   const json = readJson(text)
   const parts =
     json.ok && isList(json.value)
       ? json.value.map(plainText)
       : text.split(/(?<!\s)\s*,\s*|,\s*|(?<!\s)\s+and\s+/).filter((part) => part !== '')
-  const values = parts.map((part) => coerceText(part, items))
+  const values = parts.map((part) => coerceText(part, items, depth + 1))
   return values.length > 0 && values.every((value) => value !== undefined) ? values : undefined
 }

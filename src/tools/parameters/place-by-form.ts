@@ -1,9 +1,10 @@
 import { plainWords, stopWords, stemOf } from '#rank/words'
+import { schemaPattern } from '#tools/schema/pattern'
 import { coerceText, type Parameter } from './parameter.ts'
 import { isGrammar, only, type Reading, type Token } from './reading.ts'
 import type { SlotKind } from './slots.ts'
 
-/** The forms that a schema can ask for: by its `format`, or by a word of the parameter's name. */
+/** The forms that a schema can require, by its `format` or by a word in the parameter's name. */
 const forms: Partial<Record<SlotKind, { format?: RegExp; names: readonly string[] }>> = {
   url: { format: /^ur[il]/, names: ['url', 'uri', 'href', 'link', 'website'] },
   email: { format: /email/, names: ['email', 'mail', 'recipient'] },
@@ -20,7 +21,7 @@ const forms: Partial<Record<SlotKind, { format?: RegExp; names: readonly string[
 
 const patternNames: readonly string[] = ['pattern', 'glob']
 
-/** Prepositions before a value, and the words of names that they stand for. */
+/** Prepositions before a value, and the words in names that they correspond to. */
 const fromWords: readonly string[] = ['from', 'since', 'after']
 const fromNames: readonly string[] = ['from', 'source', 'src', 'origin', 'old', 'start', 'since']
 const toWords: readonly string[] = ['to', 'into', 'until', 'as']
@@ -28,15 +29,15 @@ const toNames: readonly string[] = ['to', 'destination', 'dest', 'target', 'new'
 
 const searchNames: readonly string[] = ['query', 'q', 'search', 'keyword', 'keywords', 'term']
 
-/** Gives pieces to the parameters that take their form; where two may, nothing is placed. */
+/** Places pieces in the parameters with their form. If two parameters fit, nothing is placed. */
 export function placeByForm(reading: Reading): void {
   placeRest(reading)
-  let found: number
+  let placed: number
   do {
-    found = reading.found.size
+    placed = reading.found.size
     placeForms(reading)
-    // What was placed may leave one parameter for what had several.
-  } while (reading.found.size > found)
+    // A placed piece may leave only one parameter for another piece.
+  } while (reading.found.size > placed)
 }
 
 function placeForms(reading: Reading): void {
@@ -83,7 +84,7 @@ function free(reading: Reading, kind: SlotKind): Token[] {
   return reading.tokens.filter((token) => token.kind === kind && reading.isValue(token))
 }
 
-/** The only required one, else the only one whose name or format asks for a form or for words. */
+/** Returns the only required parameter, else the only one with a form or a search word in its name. */
 function evident(parameters: readonly Parameter[], kind: SlotKind): Parameter | undefined {
   const required = parameters.filter((one) => one.required)
   if (required.length > 0) return only(required)
@@ -101,7 +102,7 @@ function takeForm(reading: Reading, parameter: Parameter | undefined, token: Tok
   reading.take(parameter, text, 'by its form', [token])
 }
 
-/** The open parameters that take a piece of this form, the more telling ones only. */
+/** Returns the open parameters for a piece of this form, only the most specific ones. */
 function candidates(reading: Reading, { kind = 'identifier', text }: Token): readonly Parameter[] {
   const accepting = reading.open().filter((parameter) => {
     const one = parameter.items ?? parameter
@@ -153,21 +154,18 @@ function hasForm(parameter: Parameter): boolean {
   return (['url', 'email', 'path', 'date'] as const).some((kind) => takesForm(parameter, kind))
 }
 
+/** Whether a text matches a pattern; false for an invalid pattern, so that nothing is placed by it. */
 function matches(pattern: string, text: string): boolean {
-  try {
-    return text.length <= 200 && new RegExp(pattern, 'u').test(text)
-  } catch {
-    return false
-  }
+  return text.length <= 200 && schemaPattern(pattern)?.test(text) === true
 }
 
-/** Whether it needs a text of any form. */
+/** Whether a parameter requires a text in any form. */
 function isFreeText(parameter: Parameter): boolean {
   const { kind, required, choices } = parameter
   return kind === 'string' && required && choices.length === 0 && !hasForm(parameter)
 }
 
-/** `from a to b`: the preposition before a piece says which of two parameters it is for. */
+/** Places a piece by the preposition before it: `from a to b`. */
 function placeByDirection(reading: Reading, token: Token): void {
   const { at } = token
   const before = reading.tokens[at - 1]?.word ?? ''
@@ -180,7 +178,7 @@ function placeByDirection(reading: Reading, token: Token): void {
   takeForm(reading, only(candidates(reading, token).filter(isMeant)), token)
 }
 
-/** `from Berlin to Hamburg`: a name or a bare word behind the preposition. */
+/** Places a name or a plain word after a preposition: `from Berlin to Hamburg`. */
 function placeWordDirections(reading: Reading): void {
   for (const token of reading.tokens) {
     const before = reading.tokens[token.at - 1]?.word
@@ -190,13 +188,13 @@ function placeWordDirections(reading: Reading): void {
       .open()
       .filter(({ kind, words, required }) => kind === 'string' && required && hasWord(words, names))
     const parameter = only(meant)
-    const said = reading.wordFrom(token)
+    const words = reading.wordFrom(token)
     if (!parameter || parameter.choices.length > 0) continue
-    reading.take(parameter, reading.textOf(said), 'by its preposition', said)
+    reading.take(parameter, reading.textOf(words), 'by its preposition', words)
   }
 }
 
-/** `1280x720` is a width and a height. */
+/** Places `1280x720` as a width and a height. */
 function placeSizes(reading: Reading): void {
   for (const token of free(reading, 'size')) placeByDirection(reading, token)
   for (const token of free(reading, 'size')) {
@@ -210,7 +208,7 @@ function placeSizes(reading: Reading): void {
   }
 }
 
-/** `10 lines`: the number whose name or description has the word behind it, and the one before. */
+/** Places a number by the next word, and the word before, in a name or description: `10 lines`. */
 function placeDescribedNumbers(reading: Reading): void {
   for (const token of free(reading, 'number')) {
     const before = reading.tokens[token.at - 1]
@@ -226,7 +224,7 @@ function placeDescribedNumbers(reading: Reading): void {
   }
 }
 
-/** `at most 5`, `up to 5`, `the last 5`: how many. */
+/** Words before a limit: `at most 5`, `up to 5`, `the last 5`. */
 const limitWords =
   /\b(?:at most|up to|no more than|maximum|max|limit|first|last|top)\s+(?:the\s+)?$/i
 const limitNames: readonly string[] = ['limit', 'max', 'maximum', 'count']
@@ -245,7 +243,7 @@ function placeLimit(reading: Reading): void {
 
 const ordinals: readonly string[] = ['first', 'second', 'third', 'fourth']
 
-/** Numbers for parameters that say their order: `17 and 25` for `First number` and `Second number`. */
+/** Places numbers by the order in descriptions: `17 and 25` for `First number` and `Second number`. */
 function placeOrderedNumbers(reading: Reading): void {
   const numbers = free(reading, 'number')
   const ordered = ordinals.flatMap((ordinal) => {
@@ -257,7 +255,7 @@ function placeOrderedNumbers(reading: Reading): void {
   for (const [at, token] of numbers.entries()) takeForm(reading, ordered[at], token)
 }
 
-/** `echo hello there`: what follows the whole name of a tool with one parameter, a text. */
+/** Places the text after a tool's name, if its only parameter is a text: `echo hello there`. */
 function placeRest(reading: Reading): void {
   const { tokens, tool, text, name } = reading
   const parameter = only(reading.parameters)
@@ -271,7 +269,7 @@ function placeRest(reading: Reading): void {
   reading.take(parameter, rest, 'the words after the name', tokens.slice(name.length))
 }
 
-/** One proper name that the tool does not say, for the one required text without a form. */
+/** Places the only proper name that the tool does not mention in the only required text without a form. */
 function placeProperName(reading: Reading): void {
   const proper = reading.tokens.filter((one) => one.isProper && reading.isLeft(one))
   const name = proper[0] ? reading.wordFrom(proper[0]) : []
@@ -285,7 +283,7 @@ function placeProperName(reading: Reading): void {
     reading.take(parameter, reading.textOf(name), 'the only name', name)
 }
 
-/** `for react hooks`: the only words that the tool does not say, for the one text to search for. */
+/** Places the only words that the tool does not mention in the only search text: `for react hooks`. */
 function placeSearch(reading: Reading): void {
   const { tokens, text } = reading
   const isLeft = (token: Token) => reading.isLeft(token)

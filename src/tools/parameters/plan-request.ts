@@ -11,18 +11,18 @@ import { findSlots } from './slots.ts'
 
 export interface Binding {
   parameter: string
-  /** `name` of the earlier step. */
+  /** The `name` of the earlier step. */
   from: string
   extraction: Extraction
 }
 
-/** What neither the request nor an earlier step gives is `missing`. */
+/** `missing` has the parameters without a value from the request or an earlier step. */
 export interface PlannedCall extends ParameterMapping {
   /** Unique in the plan: `take_snapshot`, `take_snapshot2`. */
   name: string
   tool: string
   bindings: readonly Binding[]
-  /** Why the step is there: `asked for`, `gives uid to click`. */
+  /** The reason for the step: `asked for`, `gives uid to click`. */
   reason: string
   after: readonly string[]
 }
@@ -34,8 +34,8 @@ export interface PlanTools {
 }
 
 /**
- * Plans the clauses of a request in order, each with the calls that give it what it needs, such as
- * `take_snapshot` before a click (seed 3). Pure. No steps where a clause has no tool.
+ * Plans the clauses of a request in order, each with the calls that provide its parameters, such as
+ * `take_snapshot` before a click (seed 3). Pure. Returns no steps if a clause has no tool.
  */
 export function planRequest(
   clauses: readonly { text: string; tool: string | undefined }[],
@@ -58,7 +58,7 @@ export function singleCall(
   return { name, tool: id, reason: 'asked for', ...none, ...mapping }
 }
 
-/** Puts in what earlier texts give, or says what there is to choose from. */
+/** Fills parameters from earlier answers. If one is unclear, returns the candidates. */
 export function bindParams({ params, bindings }: PlannedCall, texts: ReadonlyMap<string, string>) {
   const bound: Record<string, JsonValue> = { ...params }
   for (const { parameter, from, extraction } of bindings) {
@@ -81,7 +81,7 @@ class Planner {
     this.#tools = tools
   }
 
-  /** The tool of a clause, after the one that opens the address which it has no place for. */
+  /** Adds the tool of a clause. If it takes no address, the tool that opens the address comes first. */
   addAsked(clause: string, tool: ToolDefinition): void {
     const mapping = this.#map(clause, tool)
     const address = findSlots(clause).find(
@@ -97,12 +97,12 @@ class Planner {
     this.#add(`${clause.slice(0, start)} ${clause.slice(end)}`, tool, 'asked for')
   }
 
-  /** What earlier steps on the same server say counts for the next ones that require it too. */
+  /** Maps a clause. Values from earlier steps on the same server fill required parameters. */
   #map(clause: string, tool: ToolDefinition): ParameterMapping {
     const { definition, examples } = this.#tools
     const before = this.steps.filter((step) => definition(step.tool)?.server === tool.server)
-    const known: JsonObject = Object.assign({}, ...before.map(({ params }) => params))
-    return mapParameters(clause, tool, { known, examples: examples?.(tool.id) })
+    const earlier: JsonObject = Object.assign({}, ...before.map(({ params }) => params))
+    return mapParameters(clause, tool, { known: earlier, examples: examples?.(tool.id) })
   }
 
   #add(
@@ -132,22 +132,22 @@ class Planner {
     return step
   }
 
-  /** Takes a parameter from the answer of an earlier step, or of one that is added for it. */
+  /** Takes a parameter from the answer of an earlier step, or of a step that is added for it. */
   #binding(clause: string, tool: ToolDefinition, parameter: string): Binding | undefined {
-    const found = providerOf(this.#tools, tool, parameter)
-    if (!found) return undefined
-    const { provider, kind } = found
+    const source = providerOf(this.#tools, tool, parameter)
+    if (!source) return undefined
+    const { provider, kind } = source
     let from = this.steps.findLast((step) => step.tool === provider.id)
     if (!from) {
       const mapping = this.#map(clause, provider)
-      // Needs something that only another question could give.
+      // The provider itself needs a value that no other tool provides.
       if (mapping.missing.some((name) => !providerOf(this.#tools, provider, name))) return undefined
       const reason = `gives ${parameter} to ${tool.name}`
       from = this.#add(clause, provider, reason, { ...mapping, unplaced: [] })
     }
-    const own = new Set(plainWords(tool.name))
+    const toolWords = new Set(plainWords(tool.name))
     const words = plainWords(clause.toLowerCase()).slice(0, 60)
-    const extraction = { kind, words: words.filter((word) => !own.has(word)) }
+    const extraction = { kind, words: words.filter((word) => !toolWords.has(word)) }
     return { parameter, from: from.name, extraction }
   }
 }
@@ -160,7 +160,7 @@ function providerOf(tools: PlanTools, tool: ToolDefinition, parameter: string) {
   return described && { provider: described, kind: 'element' as const }
 }
 
-/** The one tool that a description names as the source: `element reference from the page snapshot`. */
+/** Returns the only tool that a description names as the source: `element reference from the page snapshot`. */
 function describedProvider(
   tools: PlanTools,
   { id, server, inputSchema }: ToolDefinition,
@@ -170,14 +170,14 @@ function describedProvider(
     parametersOf(inputSchema).find(({ name }) => name === parameter) ?? {}
   const [, source = ''] = /\breference from ([^,.;]{1,60})/i.exec(description) ?? []
   const words = plainWords(source)
-  const named = tools.tools
+  const matches = tools.tools
     .filter((one) => one !== id && one.startsWith(`${server}__`))
     .filter((one) => words.includes(plainWords(one).at(-1) ?? ''))
     .flatMap((one) => tools.definition(one) ?? [])
-  return only(named)
+  return only(matches)
 }
 
-/** The tool itself, or the tools that answer such a request together when it is one of them. */
+/** Returns the tools that answer such a request together, if the tool is one of them, else the tool itself. */
 function sequenceOf(clause: string, tool: ToolDefinition, tools: PlanTools): ToolDefinition[] {
   for (const { phrase, tools: names } of contractSequences) {
     const members = names.flatMap((name) => sibling(tools, tool, name) ?? [])
@@ -187,7 +187,7 @@ function sequenceOf(clause: string, tool: ToolDefinition, tools: PlanTools): Too
   return [tool]
 }
 
-/** The tool of that name on the same server; `-` and `_` are the same. */
+/** Returns the tool with a name on the same server; `-` and `_` are the same. */
 function sibling({ tools, definition }: PlanTools, { server }: ToolDefinition, name: string) {
   const wanted = plainWords(name).join()
   const isWanted = (id: string) =>
@@ -196,15 +196,15 @@ function sibling({ tools, definition }: PlanTools, { server }: ToolDefinition, n
   return id === undefined ? undefined : definition(id)
 }
 
-/** How a value is taken from what an earlier call returned, by the words of the request. */
+/** How a value is extracted from an earlier answer, by the words of the request. */
 interface Extraction {
-  /** An element or the open page of a browser, a library id such as `/a/b`, or an item of a list. */
+  /** A browser's element or open page, a library ID such as `/a/b`, or an item of a list. */
   kind: 'element' | 'library-id' | 'item' | 'open-page'
   words: readonly string[]
 }
 
 interface Extracted {
-  /** Undefined where several of the candidates fit equally, or none. */
+  /** Undefined if no candidate fits, or several fit equally. */
   value: JsonValue | undefined
   candidates: readonly string[]
 }
@@ -224,7 +224,7 @@ function extractValue({ kind, words }: Extraction, text: string): Extracted {
   }
 }
 
-/** The page that is open: `1: about:blank [selected]`. */
+/** Finds the open page: `1: about:blank [selected]`. */
 function openPage(text: string): Extracted {
   const pages = [...text.matchAll(/^[^\S\n\r\u2028\u2029]*(\d+):\s(.*)$/gm)]
   const selected = pages.filter((match) => match[2]?.includes('[selected]'))
@@ -240,10 +240,10 @@ function elementIn(snapshot: string, words: readonly string[]): Extracted {
   const elements = snapshot.split('\n').flatMap((line) => {
     const { uid, ref, role = '', label = '' } = elementPattern.exec(line)?.groups ?? {}
     const id = uid ?? ref ?? ''
-    const own = new Set(plainWords(label.toLowerCase()))
-    const named = words.filter((word) => own.has(word)).length
-    const whole = own.size > 0 && named === own.size ? 0.5 : 0
-    const score = named * 2 + whole + (words.includes(role.toLowerCase()) ? 1 : 0)
+    const labelWords = new Set(plainWords(label.toLowerCase()))
+    const matches = words.filter((word) => labelWords.has(word)).length
+    const whole = labelWords.size > 0 && matches === labelWords.size ? 0.5 : 0
+    const score = matches * 2 + whole + (words.includes(role.toLowerCase()) ? 1 : 0)
     return id === '' ? [] : [{ id, text: `${id} ${role}${label && ` "${label}"`}`, score }]
   })
   const scored = elements
@@ -261,11 +261,11 @@ function itemIn(text: string, words: readonly string[]): Extracted {
     .split('\n')
     .flatMap((line) => /^\s*(?:[-*•]\s*)?["'`]?([\w.$-]+)["'`]?/.exec(line)?.[1] ?? [])
   const items = [...new Set(json === undefined ? lines : namesIn(json, 0))].slice(0, 1000)
-  const said = ` ${words.join(' ')} `
-  const [asked] = items
-    .filter((item) => said.includes(` ${plainWords(item.toLowerCase()).join(' ')} `))
+  const request = ` ${words.join(' ')} `
+  const [longest] = items
+    .filter((item) => request.includes(` ${plainWords(item.toLowerCase()).join(' ')} `))
     .toSorted((one, other) => other.length - one.length)
-  return { value: asked ?? only(items), candidates: items }
+  return { value: longest ?? only(items), candidates: items }
 }
 
 function namesIn(value: unknown, depth: number): string[] {

@@ -13,11 +13,11 @@ export interface Token {
   start: number
   end: number
   at: number
-  /** Of a typed piece; undefined for a word. */
+  /** The kind of a typed piece; undefined for a word. */
   kind: SlotKind | undefined
-  /** `not`, `no` or `without` stands before it. */
+  /** Whether `not`, `no` or `without` precedes. */
   negated: boolean
-  /** A name by its capital letter, in the middle of a sentence. */
+  /** Whether it is a name: capitalised, in the middle of a sentence. */
   isProper: boolean
 }
 
@@ -25,11 +25,11 @@ export interface MappedValue {
   parameter: string
   value: JsonValue
   rule: string
-  /** The words of the request it was read from; empty where it came from elsewhere. */
+  /** The request's words for the value; empty if the value has another source. */
   text: string
 }
 
-/** A request while its pieces are given to the parameters of one tool. */
+/** A request and the assignment of its pieces to one tool's parameters. */
 export class Reading {
   readonly text: string
   readonly tool: ToolDefinition
@@ -40,15 +40,15 @@ export class Reading {
   readonly name: readonly string[]
   readonly found = new Map<string, MappedValue>()
   readonly #used = new Set<Token>()
-  /** Tokens that may be a value for several parameters, or were negated. */
+  /** Tokens that fit several parameters, or are negated. */
   readonly #doubtful = new Set<Token>()
   readonly #closed: ReadonlySet<string | undefined>
   readonly #vocabulary: ReadonlySet<string>
-  /** Words of each parameter: they say something of the request once it has a value. */
+  /** Words of each parameter. They count as words of the tool once the parameter has a value. */
   readonly #described: ReadonlyMap<string, ReadonlySet<string>>
-  readonly #said: string
+  readonly #texts: string
 
-  /** @param closed names of parameters that take nothing of the request */
+  /** @param closed names of parameters that take no text of the request */
   constructor(
     text: string,
     tool: ToolDefinition,
@@ -72,14 +72,14 @@ export class Reading {
     )
     const choices = all.flatMap((parameter) => choicesOf(parameter).map(String))
     const described = all.flatMap((one) => [one.name, one.description])
-    this.#said = [...texts, description, ...described, ...choices].join('\n').toLowerCase()
+    this.#texts = [...texts, description, ...described, ...choices].join('\n').toLowerCase()
   }
 
   open(): readonly Parameter[] {
     return this.parameters.filter(({ name }) => !this.found.has(name) && !this.#closed.has(name))
   }
 
-  /** Gives a text to a parameter; false where its schema does not accept it, or it is negated. */
+  /** Assigns a text to a parameter; false if the schema does not accept the text, or it is negated. */
   take(parameter: Parameter, text: string, rule: string, tokens: readonly Token[]): boolean {
     if (tokens.some((token) => token.negated)) {
       this.doubt(tokens)
@@ -105,17 +105,17 @@ export class Reading {
     for (const token of tokens) this.#doubtful.add(token)
   }
 
-  /** A word with what hyphens join to it, or a name of several words; a typed piece is one. */
+  /** Returns a word with the words that hyphens join, a name of several words, or one typed piece. */
   wordFrom(first: Token): readonly Token[] {
-    const said = [first]
-    if (first.kind) return said
+    const words = [first]
+    if (first.kind) return words
     for (const next of this.tokens.slice(first.at + 1)) {
-      const between = this.text.slice(said.at(-1)?.end, next.start)
+      const between = this.text.slice(words.at(-1)?.end, next.start)
       const isName = between === ' ' && [first, next].every(({ text }) => /^\p{Lu}/u.test(text))
       if (next.kind || !(isName || between === '-')) break
-      said.push(next)
+      words.push(next)
     }
-    return said
+    return words
   }
 
   textOf(tokens: readonly Token[]): string {
@@ -136,14 +136,14 @@ export class Reading {
     return !this.isUsed(token) && !this.isKnown(token)
   }
 
-  /** Whether it can be a value: a typed piece, or a word that the tool does not say. */
+  /** Whether a token can be a value: a typed piece, or a word that the tool does not mention. */
   isValue(token: Token): boolean {
-    return !this.isUsed(token) && !this.#isOwn(token)
+    return !this.isUsed(token) && !this.#isOfTool(token)
   }
 
   isKnown(token: Token): boolean {
     const { stem, word } = token
-    // The verb of a request says no more than the choice of the tool: `run`, and `show` of a reader.
+    // A request's verb only selects the tool: `run`, and `show` for a tool that reads.
     const isVerb =
       callingVerbs.has(word) || (readingVerbs.has(word) && readingVerbs.has(this.name[0] ?? ''))
     return (
@@ -156,26 +156,26 @@ export class Reading {
     )
   }
 
-  /** What the request says and no parameter took: the rest of it is of the tool, or grammar. */
+  /** Returns the parts of the request that no parameter took and that are neither the tool's words nor grammar. */
   unplaced(): string[] {
     const left = this.tokens.filter((token) => {
       if (this.isUsed(token)) return false
-      return this.#doubtful.has(token) || !(this.#isNaming(token) || this.#isOwn(token))
+      return this.#doubtful.has(token) || !(this.#isNaming(token) || this.#isOfTool(token))
     })
     return [...new Set(left.map(({ text }) => text))]
   }
 
-  /** `called` before a value that a parameter took. */
+  /** Whether a token is `called` before a value that a parameter took. */
   #isNaming(token: Token): boolean {
     const next = this.after(token)
     return namingWords.has(token.word) && next !== undefined && this.isUsed(next)
   }
 
-  /** A known word, or an identifier that the tool says itself, such as `pull_request` or `GraphQL`. */
-  #isOwn(token: Token): boolean {
+  /** Whether a token is a word or an identifier of the tool, such as `pull_request` or `GraphQL`. */
+  #isOfTool(token: Token): boolean {
     const { kind, text, word } = token
     if (!kind) return this.isKnown(token)
-    return kind === 'identifier' && !/\d/.test(text) && this.#said.includes(word)
+    return kind === 'identifier' && !/\d/.test(text) && this.#texts.includes(word)
   }
 }
 
@@ -187,33 +187,33 @@ export function only<T>(list: readonly T[]): T | undefined {
   return list.length === 1 ? list[0] : undefined
 }
 
-/** Of a word in small letters. */
+/** Whether a lower-case word is grammar. */
 export function isGrammar(word: string): boolean {
   return stopWords.has(word)
 }
 
 export const namingWords: ReadonlySet<string> = new Set(['called', 'named', 'titled', 'entitled'])
 
-/** They only join a value to the rest: `through the proxy`. */
+/** Prepositions without a meaning of their own: `through the proxy`. */
 const plainPrepositions: ReadonlySet<string> = new Set(['through', 'via', 'inside', 'per'])
 
 const negations: ReadonlySet<string> = new Set(['not', 'no', 'without', 'dont', 'except', 'never'])
 
 function tokensOf(text: string): Token[] {
-  const found: Omit<Token, 'word' | 'at' | 'negated'>[] = []
+  const pieces: Omit<Token, 'word' | 'at' | 'negated'>[] = []
   for (const { kind, value, start, end } of findSlots(text)) {
-    found.push({ text: value, stem: value.toLowerCase(), start, end, kind, isProper: false })
+    pieces.push({ text: value, stem: value.toLowerCase(), start, end, kind, isProper: false })
   }
-  const slots = [...found]
+  const slots = [...pieces]
   for (const { 0: word, index: start } of text.matchAll(/[\p{L}\p{M}\p{N}]+(?:['’]\p{L}+)?/gu)) {
     const end = start + word.length
     if (slots.some((slot) => slot.start < end && start < slot.end)) continue
     const before = text.slice(0, start).trimEnd()
     const isProper = /^\p{Lu}/u.test(word) && before !== '' && !/[.!?:]$/.test(before)
     const stem = stemOf(plainWords(word).join(''))
-    found.push({ text: word, stem, start, end, kind: undefined, isProper })
+    pieces.push({ text: word, stem, start, end, kind: undefined, isProper })
   }
-  const tokens = found.toSorted((a, b) => a.start - b.start)
+  const tokens = pieces.toSorted((a, b) => a.start - b.start)
   const isNegation = ({ text: word }: Pick<Token, 'text'>) =>
     negations.has(plainWords(word).join(''))
   return tokens.map((token, at) => ({
@@ -224,7 +224,7 @@ function tokensOf(text: string): Token[] {
   }))
 }
 
-/** Words in a description that are values: `a code (e.g. CA)`, `such as pods`, `"full"`. */
+/** Example values in a description: `a code (e.g. CA)`, `such as pods`, `"full"`. */
 const exampleText =
   /(?:\be\.g\.,?|\bfor example,?|\bexamples?:|\bsuch as)\s{0,3}([^;)\n]{1,300}?)(?=[;)\n]|\.\s|\.?$)|(?<!\w)["'`]([^"'`\n]{1,60})["'`]/gi
 
@@ -235,7 +235,7 @@ function examplesOf({ description }: Parameter): string[] {
     .filter((item) => /^\S+$/.test(item))
 }
 
-/** `Texas` is not a value like `CA` and `NY`, nor `Tokyo` one like `Asia/Tokyo`. */
+/** Whether a text has the form of the examples: `Texas` is not like `CA`, `Tokyo` not like `Asia/Tokyo`. */
 function fitsExamples(text: string, parameter: Parameter): boolean {
   if (parameter.kind !== 'string' || parameter.choices.length > 0) return true
   const examples = examplesOf(parameter)
@@ -246,7 +246,7 @@ function fitsExamples(text: string, parameter: Parameter): boolean {
   )
 }
 
-/** A description without its examples and without names: they are values, not words of the tool. */
+/** Removes examples and names from a description: they are values, not words of the tool. */
 function plainDescription(description: string): string {
   return description
     .replaceAll(exampleText, ' ')
@@ -258,7 +258,7 @@ export function choicesOf({ choices, items }: Parameter): Parameter['choices'] {
   return choices.length > 0 ? choices : (items?.choices ?? [])
 }
 
-/** `PR` and `PRs` for `get_pull_request`. */
+/** Whether a word consists of a name's initials: `PR` and `PRs` for `get_pull_request`. */
 function isInitials(word: string, name: readonly string[]): boolean {
   const letters = name.map((part) => part.charAt(0)).join('')
   const plain = word.replace(/s$/, '')

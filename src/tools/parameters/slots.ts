@@ -12,10 +12,10 @@ export interface Slot {
   end: number
 }
 
-/** Longer requests are cut here before they are searched: nobody types more into one. */
+/** Longer requests are cut before the search: no user types more. */
 export const maxRequestLength = 20_000
 
-/** The group that matches is the value. Linear: a run is read from its beginning, or bounded. */
+/** The matching group is the value. Linear: each run is read once from its start, or has a maximum length. */
 const slotPatterns = [
   ['quoted', /"([^"\n]+)"|“([^“”\n]+)”|`([^`\n]+)`|(?<![\p{L}\p{N}])'([^'\n]+)'(?![\p{L}\p{N}])/gu],
   [
@@ -45,18 +45,18 @@ const slotPatterns = [
   ],
 ] as const
 
-/** Finds the typed pieces of a request, in the order of their place. Pure and linear. */
+/** Returns the typed pieces of a request, in their order. Pure and linear. */
 export function findSlots(request: string): Slot[] {
   const text = request.slice(0, maxRequestLength)
-  const found: Slot[] = []
+  const slots: Slot[] = []
   for (const [kind, pattern] of slotPatterns) {
     for (const match of text.matchAll(pattern)) {
       const slot = slotAt(kind, match)
-      const isTaken = found.some((other) => other.start < slot.end && slot.start < other.end)
-      if (slot.value !== '' && !isTaken && !isProse(slot)) found.push(slot)
+      const isTaken = slots.some((other) => other.start < slot.end && slot.start < other.end)
+      if (slot.value !== '' && !isTaken && !isProse(slot)) slots.push(slot)
     }
   }
-  return found.toSorted((one, other) => one.start - other.start || one.end - other.end)
+  return slots.toSorted((one, other) => one.start - other.start || one.end - other.end)
 }
 
 function slotAt(kind: SlotKind, match: RegExpExecArray): Slot {
@@ -68,29 +68,29 @@ function slotAt(kind: SlotKind, match: RegExpExecArray): Slot {
   return { kind, value, start: kind === 'number' ? index : start, end: start + value.length }
 }
 
-/** `and/or` and `3/4` have the form of a path, `pull-request` and `1.5` that of an identifier. */
+/** Whether a piece is only text: `and/or`, `3/4` look like paths, `pull-request`, `1.5` like identifiers. */
 function isProse({ kind, value }: Slot): boolean {
   if (kind === 'path') return /^(?:[a-z]{1,3}\/[a-z]{1,3}|\d+\/\d+|e\.g|i\.e)$/i.test(value)
   return kind === 'identifier' && (!/[a-z_]/i.test(value) || /^[a-z]+(?:-[a-z]+)+$/i.test(value))
 }
 
-/** Where the answer of the same call goes is not a step of its own: `and save it to shot.png`. */
+/** Excludes a verb that belongs to the same call: `and save it to shot.png`. */
 const sameCall = '(?!\\p{L}{1,12}\\s{1,9}(?:it|them|that|this)\\b)'
 
-/** What always divides a request, and what does so only before the verb of a tool. */
+/** Separators that always divide a request, and weak ones that do so only before a tool's verb. */
 const separators = new RegExp(
   `\\s{0,9};\\s{0,9}|[.!]\\s{1,9}(?=\\p{L})|,?\\s{1,9}(?:and\\s{1,9})?(?:then|afterwards|after that|finally)\\s{1,9}${sameCall}|(?<weak>(?:,\\s{0,9}(?:and\\s{1,9})?|\\s{1,9}and\\s{1,9})${sameCall}(?=(?<verb>\\p{L}{1,30})\\b))`,
   'giu',
 )
 
-/** At most so many steps are read out of one request; the rest stays with the last. */
+/** Maximum number of steps in one request; the rest belongs to the last one. */
 const maxClauses = 8
 
 /**
- * Splits a request into what is to be done one after the other: `click submit, then list console
- * errors`. Quoted text, JSON, SQL, URLs and paths are never split.
+ * Splits a request into consecutive actions: `click submit, then list console errors`. Quoted text, JSON,
+ * SQL, URLs and paths are never split.
  *
- * @param tools names of all tools: `and` divides only before a word with which one of them begins
+ * @param tools names of all tools: `and` divides only before the first word of one of them
  */
 export function splitClauses(request: string, tools?: readonly string[]): string[] {
   const verbs = tools && new Set(tools.map((name) => /^[a-z]+/.exec(name)?.[0] ?? ''))

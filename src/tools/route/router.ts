@@ -1,8 +1,7 @@
 import { withoutEnd } from '#core/text'
 import { plainWords, wordsOf } from '#rank/words'
-import type { RankDocument, RankExample } from '#rank/index'
-import { prepareRanker, type Ranked, type Ranking, sureOfWords } from '#rank/ranker'
-import type { ProjectPlace } from '#tools/cache/stored-tools'
+import type { RankDocument } from '#rank/index'
+import { prepareRanker, type Ranked, type Ranking } from '#rank/ranker'
 import type { ToolIndex } from '#tools/cache/tool-index'
 import { blankObjects, readJsonIn } from '#tools/call/directive-text'
 import { resolveTool } from '#tools/call/find-tool'
@@ -11,7 +10,7 @@ import type { ToolSummary } from '#tools/model'
 import { contractExamples } from '#tools/contract'
 import { findSlots, maxRequestLength, type Slot } from '#tools/parameters/slots'
 import { foldName, lastSegment } from '#tools/workflow/match'
-import { confirmedRequests, readLearned, weightOf } from './learned.ts'
+import { behindSuccessors, deprecationOf } from './deprecated.ts'
 
 export interface Route {
   /**
@@ -49,22 +48,13 @@ export interface RouteExplanation extends Pick<Ranking, 'words'> {
   })[]
 }
 
-/** A request that once led to a tool, or must not lead to it. Weight: how fresh it is. */
-export interface RouteExample extends Omit<RankExample, 'text'> {
-  request: string
-  tool: string
-}
-
 export interface RouterOptions {
-  examples?: readonly RouteExample[] | undefined
   /** Why servers cannot be reached, by name. Their tools stay candidates and say so. */
   unavailable?: ReadonlyMap<string, string> | undefined
 }
 
 export interface RouteOptions {
   limit?: number | undefined
-  /** Likeness of meaning by the tool's id, -1 to 1, where an embedding is configured. */
-  meaning?: ReadonlyMap<string, number> | undefined
 }
 
 export interface Router {
@@ -86,15 +76,25 @@ const leastEvidence = 0.3
  * prepareRouter(index.tools).route('take a screenshot of the login page').tool
  */
 export function prepareRouter(tools: readonly ToolSummary[], options: RouterOptions = {}): Router {
-  const rank = prepareRanker(tools.map((tool) => documentOf(tool, options.examples)))
+  const rank = prepareRanker(tools.map(documentOf))
   const byId = new Map(tools.toReversed().map((tool) => [tool.id, tool]))
+  const deprecated = new Map(
+    tools.flatMap((tool) => {
+      const deprecation = deprecationOf(tool, tools)
+      return deprecation ? [[tool.id, deprecation] as const] : []
+    }),
+  )
 
-  const explain: Router['explain'] = (request, { limit = 5, meaning } = {}) => {
+  const explain: Router['explain'] = (request, { limit = 5 } = {}) => {
     const named = namedTools(request, [...byId.values()])
     const slots = findSlots(request)
-    const { probability, ...ranking } = rank(rankedText(request, slots), meaning)
-    const ranked = withNamed(ranking.ranked, named)
+    const { probability: certainty, ...ranking } = rank(rankedText(request, slots))
+    const ranked = withNamed(behindSuccessors(ranking.ranked, deprecated), named)
     const [first, second] = ranked
+    // What is certain of a tool is so of its successor, but not of another one.
+    const meant = ranking.ranked[0]?.id ?? ''
+    const isMeant = [meant, deprecated.get(meant)?.successor].includes(first?.id)
+    const probability = isMeant ? certainty : Math.min(certainty, 1 - certainty)
     const tool = byId.get(first?.id ?? '')
     const margin = first ? 1 - (second?.score ?? 0) / first.score : 0
     const isSure = named.length === 1 || (probability >= sureEnough && margin >= leastLead)
@@ -123,32 +123,19 @@ export function prepareRouter(tools: readonly ToolSummary[], options: RouterOpti
   return { explain, route: (request, routing) => explain(request, routing).route }
 }
 
-export function projectRouter(index: Pick<ToolIndex, 'tools' | 'servers'>, place: ProjectPlace) {
-  const { examples, diagnostics } = readLearned(place)
+/** The router over a project's tools; it says which servers failed. */
+export function projectRouter(index: Pick<ToolIndex, 'tools' | 'servers'>): Router {
   const unavailable = new Map(
     index.servers.flatMap(({ name, unavailable: failure }) =>
       failure ? [[name, failure.message]] : [],
     ),
   )
-  const now = place.runtime.now()
-  const weighed = examples.map((example) => ({ ...example, weight: weightOf(example, now) }))
-  const router = prepareRouter(index.tools, { examples: weighed, unavailable })
-  // Routing continues without a file of examples that cannot be read; `diagnostics` say what is wrong.
-  return { router, examples: confirmedRequests(examples), diagnostics }
+  return prepareRouter(index.tools, { unavailable })
 }
 
-/** Whether the words alone leave a doubt that an embedding may settle. */
-export function isUnsure({ probability }: Route): boolean {
-  return probability < sureOfWords
-}
-
-function documentOf(tool: ToolSummary, examples: readonly RouteExample[] = []): RankDocument {
-  const { id, server, name, description, parameters } = tool
-  const texts = [
-    ...(tool.examples ?? []),
-    ...(contractExamples.get(foldName(lastSegment(name))) ?? []),
-  ]
-  const learned = examples.filter((example) => example.tool === id)
+function documentOf(tool: ToolSummary): RankDocument {
+  const { id, server, name, description, parameters, examples = [] } = tool
+  const requests = [...examples, ...(contractExamples.get(foldName(lastSegment(name))) ?? [])]
   return {
     id,
     name,
@@ -158,10 +145,7 @@ function documentOf(tool: ToolSummary, examples: readonly RouteExample[] = []): 
       { kind: 'parameters', text: parameters.join(' '), weight: 0.5 },
       { kind: 'server', text: server, weight: 1.5 },
     ],
-    examples: [
-      ...texts.map((text) => ({ text: rankedText(text) })),
-      ...learned.map(({ request, ...example }) => ({ ...example, text: rankedText(request) })),
-    ],
+    examples: requests.map((request) => ({ text: rankedText(request) })),
   }
 }
 

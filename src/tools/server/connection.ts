@@ -25,10 +25,10 @@ export interface ConnectOptions {
   runtime: Runtime
   project: string
   signal: AbortSignal
-  /** Bytes of one answer; a larger one is a failed call, and the connection continues. */
+  /** Maximum bytes of one answer; a larger answer fails its call, but the connection continues. */
   answerLimit: number
   note: (message: string) => void
-  /** Default: the sign-in that the user has at an address. */
+  /** Default: the user's sign-in at the server's address. */
   signIn?: HttpSignIn | undefined
 }
 
@@ -50,16 +50,16 @@ export async function connect(
   const { transport } = definition
   const stored = transport.kind === 'stdio' ? undefined : httpSignIn(transport, options.runtime)
   const { signIn = stored } = options
-  const given = { ...options, signIn, mask: serverMask(transport, signIn?.secrets) }
+  const openOptions = { ...options, signIn, mask: serverMask(transport, signIn?.secrets) }
   const opened =
     transport.kind === 'stdio'
-      ? await openStdio(definition, transport, given)
-      : await openHttp(definition, transport, given)
+      ? await openStdio(definition, transport, openOptions)
+      : await openHttp(definition, transport, openOptions)
   await refuseOurselves(definition, opened)
-  return new Connection(definition, opened, given)
+  return new Connection(definition, opened, openOptions)
 }
 
-/** Bounds of a listing: a server whose pages never end must not hold us for ever. */
+/** Limits of a listing: the pages of a faulty server may never end. */
 const maxPages = 100
 const maxTools = 20_000
 
@@ -82,13 +82,13 @@ export class Connection {
     })
   }
 
-  /** Of the process where there is one, of the session or the address elsewhere. */
+  /** Identifies the server's process; over HTTP its session or address. */
   get instance(): string {
     return this.#opened.instance
   }
 
   isClosed(): boolean {
-    // The client lets go of a transport that broke.
+    // The client drops a broken transport.
     return this.#isClosed || this.#opened.client.transport === undefined
   }
 
@@ -98,7 +98,7 @@ export class Connection {
   }
 
   async list(signal?: AbortSignal): Promise<ListedTools> {
-    // Without the capability the client would answer by itself, and print.
+    // Without the capability, the client would answer by itself and print a warning.
     if (!this.#opened.client.getServerCapabilities()?.tools) return { tools: [], problems: [] }
     const listed: unknown[] = []
     const seen = new Set<string>()
@@ -146,10 +146,10 @@ export class Connection {
   ): Promise<ToolOutcome> {
     const { name: server, callTimeoutMs } = this.#definition
     const { signal, onProgress, inputSchema, timeoutMs = callTimeoutMs } = options
-    // The client hands a call to the transport at once, or not at all.
+    // The client passes a call to the transport at once, or not at all.
     const sent = signal?.aborted !== true && !this.isClosed()
     const ask = async (): Promise<JsonObject> => {
-      // The client itself adds such headers only where it reads the result, too.
+      // The client adds such headers only if it also parses the result.
       const schema = this.#hasHeaders ? (this.#schemas.get(tool) ?? inputSchema) : undefined
       return await this.#request(
         'tools/call',
@@ -166,7 +166,7 @@ export class Connection {
     }
     try {
       const result = await ask().catch(async (error: unknown) => {
-        // The schema that we have is not that of the server any more (MCP, Server Validation).
+        // Our schema is out of date (MCP, Server Validation).
         if (!this.#hasHeaders || !isHeaderMismatch(error)) throw error
         await this.list(signal)
         return await ask()
@@ -183,16 +183,17 @@ export class Connection {
     }
   }
 
-  /** Past the client's own reading of the result, which drops a whole list for one bad tool. */
+  /** Sends a request without the client's result parsing, which drops a whole list for one invalid tool. */
   #request(method: 'tools/list' | 'tools/call', params: JsonObject, limits: RequestOptions) {
     return this.#opened.client.request({ method, params }, anyObject, limits)
   }
 }
 
-/** HTTP status of a server that was started anew: it has no session under the name we gave. */
+/** HTTP status of a restarted server, which does not have our session any more. */
 const sessionGone = 404
 
-const anyObject: StandardSchemaV1<unknown, JsonObject> = {
+/** Accepts any object as result. The client's schemas drop a whole list for one invalid tool. */
+export const anyObject: StandardSchemaV1<unknown, JsonObject> = {
   '~standard': {
     version: 1,
     vendor: 'skillrail',
@@ -203,7 +204,7 @@ const anyObject: StandardSchemaV1<unknown, JsonObject> = {
   },
 }
 
-/** As a server of its own Skillrail would call itself, round and round. */
+/** Refuses Skillrail as its own server, because it would call itself endlessly. */
 async function refuseOurselves(definition: ServerDefinition, opened: OpenedServer): Promise<void> {
   if (opened.client.getServerVersion()?.name !== 'skillrail') return
   await opened.close()

@@ -4,7 +4,7 @@ import type { ServerConfiguration, ServerDefinition } from '#tools/config/model'
 import { ToolCallError, ToolError, type ToolErrorFacts } from '#tools/errors'
 import type { CallFailure } from '#tools/model'
 
-/** The error for a server that does not run, so that no call reached it. */
+/** Returns the error for a server that does not run, so that no call reached it. */
 export function startFailed(
   facts: Pick<CallFailure, 'message'> & Partial<CallFailure>,
   more?: Partial<ToolErrorFacts>,
@@ -58,7 +58,7 @@ export class NoServersError extends ToolError {
 const writeOne =
   'Write one into .mcp.json: {"mcpServers": {"NAME": {"command": "PROGRAM", "args": []}}}. skillrail tools import --all shows every file that is read.'
 
-/** Whether a file was not read as a whole, so that its servers would look as if they were gone. */
+/** Whether a file could not be read completely, so that its servers seem to be missing. */
 export function isUnreadable({ code, severity }: Diagnostic): boolean {
   return severity === 'error' && /^(?:servers-syntax|file-)/.test(code)
 }
@@ -81,7 +81,7 @@ function isUntrusted({ disabled, blocked }: ServerDefinition): boolean {
   return !disabled && blocked !== undefined && blocked.reason !== 'unresolved'
 }
 
-/** Why it is not known what a project's servers have; said before anything is called missing. */
+/** Returns why a project's servers were not asked for tools. That error comes before any "not found". */
 export function unaskedServers({
   servers,
   diagnostics,
@@ -95,14 +95,14 @@ export function unaskedServers({
   )
 }
 
-/** What is wrong with a configuration and {@link unaskedServers} does not say. */
+/** Returns the diagnostics of a configuration that are not in the error of {@link unaskedServers}. */
 export function configurationDiagnostics(configuration: Configured): readonly Diagnostic[] {
   const diagnostics = configuration.diagnostics.filter(({ severity }) => severity !== 'info')
-  const isSaid = unaskedServers(configuration) instanceof NoServersError
-  return isSaid ? diagnostics.filter(({ severity }) => severity !== 'error') : diagnostics
+  const isReported = unaskedServers(configuration) instanceof NoServersError
+  return isReported ? diagnostics.filter(({ severity }) => severity !== 'error') : diagnostics
 }
 
-/** @throws {ServersNotTrustedError}, {NoServersError} where no server may be asked */
+/** @throws {ServersNotTrustedError}, {NoServersError} if no server may be asked */
 export function requireServers(configuration: Configured): void {
   if (configuration.servers.some((server) => !server.disabled && !isUntrusted(server))) return
   const problem = unaskedServers(configuration)

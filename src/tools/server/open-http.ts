@@ -4,14 +4,15 @@ import { messageOf } from '#core/errors'
 import { hexDigest } from '#core/json'
 import { clientInfo, untilAborted } from '#core/runtime'
 import type { HttpServer, ServerDefinition } from '#tools/config/model'
+import { failBrokenRequests } from './broken-streams.ts'
 import { foreign, hasCode, httpStatus, neverReached, signInNeeded } from './read-answers.ts'
 import type { OpenedServer, OpenOptions } from './connection.ts'
 import { startCancelled, startFailed } from './errors.ts'
 import type { HttpSignIn } from './sign-in.ts'
 
 /**
- * Connects over streamable HTTP, with the newest protocol that the server speaks; to a server that
- * refuses it, as those before 2025 do, over server-sent events (MCP, Transports, Backwards
+ * Connects over streamable HTTP, with the newest protocol that the server supports. If the server refuses
+ * that, as servers before 2025 do, connects over server-sent events (MCP, Transports, Backwards
  * Compatibility).
  */
 export async function openHttp(
@@ -46,11 +47,12 @@ async function attempt(
   const fetch = limitedFetch(answerLimit, signIn)
   const init = { requestInit, fetch, ...(authProvider && { authProvider }) }
   const http = kind === 'http' ? new sdk.StreamableHTTPClientTransport(url, init) : undefined
+  if (http) failBrokenRequests(http)
   const channel: Transport = http ?? new sdk.SSEClientTransport(url, init)
   const mode: ClientOptions = kind === 'http' ? { versionNegotiation: { mode: 'auto' } } : {}
   const client = new sdk.Client(clientInfo(), { capabilities: {}, ...mode })
   const timeout = definition.startupTimeoutMs
-  // The client's own limit is one for each request; this is one for all of them.
+  // The client limits each request; this limits all of them together.
   const limit = AbortSignal.any([signal, AbortSignal.timeout(timeout)])
   try {
     await untilAborted(client.connect(channel, { timeout, signal: limit }), limit)
@@ -64,7 +66,7 @@ async function attempt(
     instance: http?.sessionId ?? hexDigest(transport.url, 16),
     ending: async () => undefined,
     async close() {
-      // A courtesy to the server, for which nobody waits long.
+      // The server can free its session, but this waits at most a second.
       await Promise.race([
         http?.terminateSession().catch(() => undefined),
         wait(1000, undefined, { ref: false }),
@@ -104,7 +106,7 @@ function reasonOf(error: unknown, timeoutMs: number): string {
     : messageOf(error)
 }
 
-/** `fetch` that breaks off an answer to a message once it is over the limit. */
+/** Returns a `fetch` that aborts an answer above the limit. */
 function limitedFetch(limit: number, signIn: HttpSignIn | undefined): FetchLike {
   return async (url, init) => {
     const response = await fetch(url, init)

@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
 import type { Client, JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { messageOf, systemCode } from '#core/errors'
+import { findProgram } from '#core/find-program'
 import { isObject } from '#core/json'
 import { clientInfo, type Runtime } from '#core/runtime'
 import { isDirectory, isInside } from '#core/read-files'
@@ -17,7 +18,7 @@ import {
   whatIsMissing,
 } from '#exec/process'
 import type { ServerDefinition, ServerTransport } from '#tools/config/model'
-import { hasCode, type Mask, unusableAnswer } from './read-answers.ts'
+import { answerTooLarge, hasCode, type Mask, unusableAnswer } from './read-answers.ts'
 import type { OpenedServer, OpenOptions } from './connection.ts'
 import { startCancelled, startFailed } from './errors.ts'
 
@@ -35,17 +36,17 @@ export async function openStdio(
   ])
   const stderr = createCapture(2 * keptBytes)
   process.stderr.on('data', stderr.add)
-  const printed = (): string => lastLines(stderr.finish(), mask)
+  const stderrText = (): string => lastLines(stderr.finish(), mask)
   let garbage: string | undefined
   const pipe = stdioTransport({
     process,
     messageLimit: options.answerLimit,
     parse: sdk.parseJSONRPCMessage,
     onGarbage(line) {
-      const shown = mask(line.slice(0, longestGarbage)).slice(0, 200)
-      const message = `it prints to stdout what is not a message: ${shown}`
+      const excerpt = mask(line.slice(0, longestGarbage)).slice(0, 200)
+      const message = `it prints to stdout what is not a message: ${excerpt}`
       if (garbage === undefined) options.note(message)
-      garbage ??= shown
+      garbage ??= excerpt
     },
   })
   const client = new sdk.Client(clientInfo(), { capabilities: { roots: {} } })
@@ -54,15 +55,15 @@ export async function openStdio(
   try {
     await client.connect(pipe, { timeout: definition.startupTimeoutMs, signal })
   } catch (error) {
-    // First, because the end of the process is news only while it was not ours.
+    // Read before we end the process, because only an earlier end explains the error.
     const ended = await endOf(process)
     await process.end()
     if (signal.aborted) throw startCancelled(definition.name, error)
     const hasFailed = ended?.kind === 'exit' && ended.code !== 0
     const missing = hasFailed ? missingFor(transport, project) : undefined
-    const end = missing ?? (ended && endingText(ended, printed()))
-    const message = mask(startFailure(definition, error, end, garbage, printed()))
-    const stderrTail = printed() || (garbage ?? '')
+    const end = missing ?? (ended && endingText(ended, stderrText()))
+    const message = mask(startFailure(definition, error, end, garbage, stderrText()))
+    const stderrTail = stderrText() || (garbage ?? '')
     throw startFailed({ message, stderrTail }, { cause: error })
   }
   return {
@@ -70,9 +71,9 @@ export async function openStdio(
     instance: `${process.pid}-${runtime.id()}`,
     async ending() {
       const ended = await endOf(process)
-      return ended && endingText(ended, printed())
+      return ended && endingText(ended, stderrText())
     },
-    // The client lets go of a transport that broke; what a crashed server started still runs.
+    // The client drops a broken transport, but processes that a crashed server started still run.
     close: () => client.close().finally(() => process.end()),
   }
 }
@@ -80,19 +81,21 @@ export async function openStdio(
 async function startProcess(
   { name, source }: ServerDefinition,
   transport: StdioServer,
-  { runtime, project, mask }: OpenOptions,
+  options: OpenOptions,
 ): Promise<KeptProcess> {
+  const { runtime, project, mask } = options
   const { command, args, env, cwd, dataDirectory } = transport
   try {
     if (dataDirectory !== undefined) {
       const isWithin = cwd !== undefined && isInside(dataDirectory, cwd)
       makePrivateDirectory(isWithin ? cwd : dataDirectory)
     }
+    const environment = serverEnvironment(runtime, env)
     return await startKeptProcess({
-      file: command,
+      file: source.scope === 'user' ? programOfUser(command, environment, options) : command,
       args,
       cwd: cwd ?? project,
-      env: serverEnvironment(runtime, env),
+      env: environment,
       key: `server-${runtime.id()}`,
     })
   } catch (error) {
@@ -103,11 +106,24 @@ async function startProcess(
   }
 }
 
+/** Returns the program of a user's server. The project must not replace it by one with the same name. */
+function programOfUser(
+  command: string,
+  env: Readonly<Record<string, string>>,
+  { runtime: { platform }, project }: OpenOptions,
+): string {
+  if (command.includes('/') || platform === 'win32') return command
+  const program = findProgram(command, { env, platform, cwd: project })
+  if (program !== undefined) return program
+  const others = 'the project and folders that another account can write do not count'
+  throw new Error(`there is no program ${command} on the search path; ${others}`)
+}
+
 function missingFor({ command, cwd }: StdioServer, project: string): string | undefined {
   return whatIsMissing({ file: command, cwd: cwd ?? project })
 }
 
-/** The end of the process is seen a moment after that of its pipes. */
+/** Waits briefly for the process, because its pipes close a moment earlier. */
 async function endOf(process: KeptProcess): Promise<ProcessEnd | undefined> {
   return await Promise.race([process.ended, wait(100, undefined)])
 }
@@ -129,7 +145,7 @@ function startFailure(
   stderr: string,
 ): string {
   const head = `The server ${name} did not start: `
-  // Otherwise it was ended by us, because of the error.
+  // Otherwise we ended the process because of the error.
   const hasEnded = hasCode(error, 'CONNECTION_CLOSED') || hasCode(error, 'EPIPE')
   if (hasEnded && end !== undefined) return head + end
   const isLate = hasCode(error, 'REQUEST_TIMEOUT')
@@ -149,35 +165,34 @@ function lastOutput(stderr: string): string {
 }
 
 /**
- * Tells a server of this machine where it may work when it asks (MCP, `roots/list`): in the
- * directories that its own arguments name, else in the project. Servers of files take the roots
- * instead of their arguments, so that others than these would widen what its owner allowed; servers
- * of browsers save files only below a root.
+ * Answers a local server's request for its directories (MCP, `roots/list`): those in its arguments, else the
+ * project. File servers use the roots instead of their arguments, so other roots would extend the user's
+ * permission. Browser servers save files only below a root.
  */
 function answerRoots(client: Client, args: readonly string[], project: string): void {
-  const named = args.filter((arg, index) => {
+  const argumentDirectories = args.filter((arg, index) => {
     const isOfOption = args[index - 1]?.startsWith('-') === true
     return isAbsolute(arg) && !isOfOption && isDirectory(arg)
   })
-  const directories = named.length > 0 ? named : [project]
+  const directories = argumentDirectories.length > 0 ? argumentDirectories : [project]
   const roots = directories.map((directory) => ({ uri: pathToFileURL(directory).href }))
   client.setRequestHandler('roots/list', () => ({ roots }))
 }
 
-/** A server's environment: what clients pass on, without credentials, and its configuration. */
+/** Returns a server's environment: the usual variables without credentials, and its configured ones. */
 function serverEnvironment(
   runtime: Pick<Runtime, 'env' | 'platform'>,
   configured: Readonly<Record<string, string>>,
 ): Record<string, string> {
   const names = runtime.platform === 'win32' ? onWindows : onScreens
-  // A value that begins so is a function that a shell exported.
+  // A value with this beginning is an exported shell function.
   const inherited = Object.entries(passedOn(runtime, names)).filter(
     ([, value]) => !value.startsWith('()'),
   )
   return { ...Object.fromEntries(inherited), ...configured }
 }
 
-/** The screen that a browser opens on. */
+/** Variables for the screen of a browser. */
 const onScreens =
   'TERM DISPLAY WAYLAND_DISPLAY XAUTHORITY XDG_RUNTIME_DIR DBUS_SESSION_BUS_ADDRESS'.split(' ')
 
@@ -190,22 +205,22 @@ const keptLines = 20
 function lastLines({ head, tail, droppedBytes }: CapturedOutput, mask: Mask): string {
   const isCut = droppedBytes > 0
   const whole = mask(stripVTControlCharacters(isCut ? tail : head)).trim()
-  // What was cut may begin within a secret, which no mask knows then: half of it is for that.
-  const shown = isCut ? whole.slice(whole.length / 2).replace(/^[^\n]*\n/, '') : whole
-  return shown.split('\n').slice(-keptLines).join('\n')
+  // A cut text may begin inside a secret, which the mask does not recognise, so the first half is dropped.
+  const visible = isCut ? whole.slice(whole.length / 2).replace(/^[^\n]*\n/, '') : whole
+  return visible.split('\n').slice(-keptLines).join('\n')
 }
 
-/** How long output may still come after the server itself has ended. */
+/** How long output may still arrive after the end of the server. */
 const drainMs = 250
 
 /**
- * The protocol over the pipes of a process: one message a line. Unlike the official one it takes an
- * answer of any size in linear time, survives one that is too large, and sees the end of a server
- * whose children hold its pipes open.
+ * Returns a transport over the pipes of a process, with one message per line. Unlike the official transport,
+ * it reads an answer of any size in linear time, continues after one that is too large, and notices the end
+ * of a server whose child processes keep the pipes open.
  */
 function stdioTransport(options: {
   process: KeptProcess
-  /** Bytes of one message; a longer one is dropped and its call fails. */
+  /** Maximum bytes of one message; a longer message is dropped, and its call fails. */
   messageLimit: number
   parse: (value: unknown) => JSONRPCMessage
   onGarbage: (line: string) => void
@@ -244,7 +259,7 @@ function stdioTransport(options: {
     } catch {
       const id = isObject(value) && !('method' in value) ? value['id'] : undefined
       const isAwaited = (typeof id === 'string' || typeof id === 'number') && waiting.has(id)
-      if (isAwaited) fail(id, 'it is not a result as the protocol knows it')
+      if (isAwaited) fail(id, unusableAnswer, 'it is not a result as the protocol knows it')
       else onGarbage(text)
     }
   }
@@ -255,21 +270,21 @@ function stdioTransport(options: {
       return
     }
     if (message.id !== undefined) waiting.delete(message.id)
-    // The client takes notes of progress a turn later; its answer must not overtake them.
+    // The client handles progress a tick later, and the answer must not arrive before it.
     queueMicrotask(() => transport.onmessage?.(message))
   }
 
-  function fail(id: string | number, message: string): void {
-    deliver({ jsonrpc: '2.0', id, error: { code: unusableAnswer, message } })
+  function fail(id: string | number, code: number, message: string): void {
+    deliver({ jsonrpc: '2.0', id, error: { code, message } })
   }
 
-  /** @param ends beginning and end of it: the id stands before or after the result */
+  /** @param ends the message's beginning and end: the ID is before or after the result */
   function refuse(ends: string, bytes: number): void {
-    const named = [...ends.matchAll(/"id"\s*:\s*(\d+)/g)].map(([, id]) => Number(id))
+    const ids = [...ends.matchAll(/"id"\s*:\s*(\d+)/g)].map(([, id]) => Number(id))
     const [only] = waiting
-    const id = waiting.size === 1 ? only : named.find((number) => waiting.has(number))
+    const id = waiting.size === 1 ? only : ids.find((number) => waiting.has(number))
     if (id === undefined) return
-    fail(id, `its answer of ${bytes} bytes is over the limit of ${messageLimit}`)
+    fail(id, answerTooLarge, `its answer of ${bytes} bytes is over the limit of ${messageLimit}`)
   }
 
   function closed(): void {
@@ -281,7 +296,7 @@ function stdioTransport(options: {
 
 const keptEnds = 512
 
-/** Cuts a stream into lines without ever holding more than `limit` bytes of one. */
+/** Splits a stream into lines and stores at most `limit` bytes of each. */
 export function splitLines(
   limit: number,
   onLine: (text: string) => void,

@@ -9,15 +9,14 @@ interface MirroredParameter {
 
 const mark = 'x-mcp-header'
 const prefix = 'Mcp-Param-'
-/** What a name in HTTP is made of (RFC 9110, 5.6.2). */
+/** The form of an HTTP header's name (RFC 9110, 5.6.2). */
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 const types: readonly unknown[] = ['string', 'integer', 'boolean']
 
 /**
- * Which parameters are repeated as headers (MCP of 2026-07-28, Streamable HTTP, Custom Headers from
- * Tool Parameters): those marked by `x-mcp-header` with a name for the header, which no other has,
- * of a type that is one text, and reached through `properties` alone. Undefined where a mark is
- * wrong, so that the whole definition of the tool counts as invalid.
+ * Returns the parameters that are repeated as headers (MCP of 2026-07-28, Streamable HTTP, Custom Headers
+ * from Tool Parameters). Such a parameter has a unique header name in `x-mcp-header` and a scalar type, and
+ * only `properties` lead to it. Undefined if a mark is wrong: the whole tool definition is then invalid.
  */
 function readMirrored(inputSchema: JsonObject): readonly MirroredParameter[] | undefined {
   let marks = 0
@@ -40,7 +39,7 @@ function markedIn(schema: JsonObject, path: readonly string[]): MirroredParamete
   })
 }
 
-/** Leaves out the tools whose marks are wrong, as a client must, and says why. */
+/** Leaves out tools with wrong marks, as the protocol requires, and reports them. */
 export function checkMirrored(listed: ListedTools): ListedTools {
   const problems = [...listed.problems]
   const tools = listed.tools.filter(({ name, inputSchema }) => {
@@ -52,7 +51,7 @@ export function checkMirrored(listed: ListedTools): ListedTools {
   return { tools, problems }
 }
 
-/** The headers of one call; a parameter that is not given, or is null, has none. */
+/** Returns the headers of one call; a missing parameter and null have none. */
 export function parameterHeaders(
   inputSchema: JsonObject,
   parameters: JsonObject,
@@ -70,7 +69,7 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'boolean' || Number.isSafeInteger(value) ? String(value) : undefined
 }
 
-/** What a header cannot carry as it is goes as `=?base64?…?=`. */
+/** Encodes text that a header cannot contain as `=?base64?…?=`. */
 function encoded(text: string): string {
   const isPlain = /^[\t\x20-\x7e]+$/.test(text) && text.trim() === text
   if (isPlain && !/^=\?base64\?.*\?=$/.test(text)) return text

@@ -1,6 +1,7 @@
 import { type Diagnostic, exitCode, messageOf } from '#core/errors'
 import { type Runtime, untilAborted } from '#core/runtime'
 import type { ServerDefinition } from '#tools/config/model'
+import { allowsTool } from '#tools/config/tool-rules'
 import { ToolCallError, ToolError } from '#tools/errors'
 import type {
   ListOptions,
@@ -12,17 +13,33 @@ import type {
 import { connect, type Connection, type ConnectOptions } from './connection.ts'
 import { ServerNotFoundError, startCancelled, startFailed } from './errors.ts'
 
-export type ServerPool = ReturnType<typeof openServers>
+/** The servers of a project or a program. Each has one process, which starts when a call needs it. */
+export interface ServerPool {
+  /** One definition per name, including disabled and blocked servers. */
+  readonly definitions: readonly ServerDefinition[]
+  /** Reads the definitions again; ends the servers whose definition changed. */
+  update(): readonly ServerDefinition[]
+  /**
+   * Returns the server, and starts it if necessary. The returned object stays valid: a later call restarts
+   * a server that has ended in the meantime.
+   * @throws {ServerNotFoundError}, {ToolCallError} (exit code 4 without trust).
+   */
+  get(name: string, options?: { signal?: AbortSignal | undefined }): Promise<ToolServer>
+  list(options?: ListOptions): Promise<ToolListing>
+  states(): ServerState[]
+  /** Ends every process; resolves when all are gone. */
+  close(): Promise<void>
+}
 
 export interface OpenServersOptions {
   runtime: Runtime
-  /** Where servers run whose configuration names no directory; default: the working directory. */
+  /** The directory of servers without a configured directory; default: the working directory. */
   project?: string | undefined
   /** Gets lines such as `NAME: it runs as INSTANCE`. */
   onLog?: ((line: string) => void) | undefined
-  /** Bytes of one answer of a server; default 32 MiB. A larger one is a failed call. */
+  /** Maximum bytes of a server's answer; default 32 MiB. A larger answer fails its call. */
   answerLimit?: number | undefined
-  /** Where another process may keep servers: undefined for one that has to be started here. */
+  /** Connects to a server that another process keeps; undefined if the server must be started here. */
   connectKept?:
     | ((definition: ServerDefinition, signal: AbortSignal) => Promise<ServerConnection | undefined>)
     | undefined
@@ -32,7 +49,7 @@ export interface ServerConnection extends Pick<
   Connection,
   'instance' | 'isClosed' | 'list' | 'call' | 'close'
 > {
-  /** Where others can restart the server: has it run, and learns which instance it is now. */
+  /** For a server that others can restart: ensures that it runs, and updates `instance`. */
   renew?(signal: AbortSignal | undefined): Promise<void>
 }
 
@@ -46,40 +63,36 @@ export interface ServerState {
 const defaultAnswerLimit = 32 * 1024 * 1024
 
 /**
- * @param given as a function it is asked before every use: what it no longer has, or has otherwise,
- *   is ended first
+ * Opens a pool of servers. Nothing is started yet.
+ *
+ * @param source the definitions, or a function that is called before every use. Servers whose definitions
+ *   changed or disappeared are ended first.
  */
 export function openServers(
-  given: readonly ServerDefinition[] | (() => readonly ServerDefinition[]),
+  source: readonly ServerDefinition[] | (() => readonly ServerDefinition[]),
   options: OpenServersOptions,
-) {
+): ServerPool {
   const servers = new Map<string, PooledServer>()
-  const read = typeof given === 'function' ? given : () => given
+  const read = typeof source === 'function' ? source : () => source
   let current = read()
   let ending: Promise<unknown> = Promise.resolve()
   const update = (): readonly ServerDefinition[] => {
     const next = read()
     if (next === current) return next
     current = next
-    const known = new Set(next.map((definition) => JSON.stringify(definition)))
+    const unchanged = new Set(next.map((definition) => JSON.stringify(definition)))
     const outdated = [...servers.values()].filter(
-      ({ definition }) => !known.has(JSON.stringify(definition)),
+      ({ definition }) => !unchanged.has(JSON.stringify(definition)),
     )
     for (const { name } of outdated) servers.delete(name)
     ending = Promise.allSettled([ending, ...outdated.map((server) => server.close())])
     return next
   }
   return {
-    /** One a name, disabled and blocked ones included. */
     get definitions() {
       return update()
     },
     update,
-    /**
-     * The server, started where it is not running. What it returns stays good: a later call starts
-     * the server again if it ended in the meantime.
-     * @throws {ServerNotFoundError}, {ToolCallError} (exit code 4 for want of trust).
-     */
     async get(
       name: string,
       { signal }: { signal?: AbortSignal | undefined } = {},
@@ -97,15 +110,14 @@ export function openServers(
     },
     states: (): ServerState[] =>
       update().map((definition) => stateOf(definition, servers.get(definition.name))),
-    /** Ends every process; resolves when nothing is left of them. */
     async close() {
       await Promise.all([ending, ...[...servers.values()].map((server) => server.close())])
     },
   }
 
   function pooled(name: string): PooledServer {
-    const known = servers.get(name)
-    if (known) return known
+    const existing = servers.get(name)
+    if (existing) return existing
     const server = poolServer(definitionOf(current, name), {
       runtime: options.runtime,
       project: options.project ?? options.runtime.cwd,
@@ -180,7 +192,7 @@ export async function listAll(
   return { tools: [...tools.values()], failures, diagnostics, ttlMs }
 }
 
-/** What comes in time, or a failure; the work continues until its pool is closed. */
+/** Waits for work, at most `waitMs`; late work continues until its pool is closed. */
 async function inTime<T>(work: Promise<T>, waitMs: number | undefined, server: string): Promise<T> {
   if (waitMs === undefined) return await work
   const limit = new AbortController()
@@ -245,7 +257,7 @@ function poolServer(definition: ServerDefinition, context: PoolContext) {
   }
   return server
 
-  /** One start for all who wait; each of them may give up alone. */
+  /** Starts the server once for all callers. Each caller can stop waiting separately. */
   async function running(signal: AbortSignal | undefined): Promise<ServerConnection> {
     if (connection?.isClosed() === false) return connection
     starting ??= startAnew().finally(() => (starting = undefined))
@@ -260,7 +272,7 @@ function poolServer(definition: ServerDefinition, context: PoolContext) {
   async function startAnew(): Promise<ServerConnection> {
     refuse(definition, stopped.signal.aborted)
     try {
-      // What the last process left is ended before the next one starts.
+      // Remains of the last process are ended before the next one starts.
       await connection?.close()
       const { signal } = stopped
       connection =
@@ -295,10 +307,6 @@ export function refuse(
   }
 }
 
-function allowsTool({ allow, deny }: Pick<ServerDefinition, 'allow' | 'deny'>, tool: string) {
-  return (allow === undefined || allow.includes(tool)) && deny?.includes(tool) !== true
-}
-
 function requireAllowed(definition: ServerDefinition, tool: string): void {
   if (allowsTool(definition, tool)) return
   const { name, source } = definition
@@ -313,11 +321,11 @@ function requireAllowed(definition: ServerDefinition, tool: string): void {
   )
 }
 
-/** Why a server failed: the first line of the message, and one of what the server printed. */
+/** Returns why a server failed: the first line of the message, and one line of its error output. */
 function failureReason(message: string, stderrTail: string): string {
   const head = (message.split('\n')[0] ?? '').replace(/\. Its last error output:$/, '')
   const lines = stderrTail.trim().split('\n')
-  const telling = lines.find((line) => /error|fatal|cannot|failed/i.test(line)) ?? lines.at(-1)
-  const said = telling?.trim().slice(0, 200) ?? ''
-  return said === '' || head.includes(said) ? head : `${head}: ${said}`
+  const errorLine = lines.find((line) => /error|fatal|cannot|failed/i.test(line)) ?? lines.at(-1)
+  const detail = errorLine?.trim().slice(0, 200) ?? ''
+  return detail === '' || head.includes(detail) ? head : `${head}: ${detail}`
 }

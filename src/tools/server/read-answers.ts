@@ -2,9 +2,9 @@ import { messageOf, systemCode } from '#core/errors'
 import { isSecretKey, redactValue } from '#core/redact'
 import { deepestJson, isObject, objectOf, type JsonValue, type JsonObject } from '#core/json'
 import { safeLine } from '#core/text'
-import { cutText, toolIdProblem } from '#tools/cache/cache-file'
+import { cutText } from '#core/text'
+import { toolIdProblem } from '#tools/cache/cache-file'
 import { readDefinition } from '#tools/cache/stored-tools'
-import { tellsFailure } from '#tools/call/attempts'
 import type { ServerTransport } from '#tools/config/model'
 import { ToolCallError } from '#tools/errors'
 import type {
@@ -18,10 +18,10 @@ import type {
 import { isDeepJson, isDeepValue } from '#tools/workflow/gate'
 
 /**
- * Reads the result of a call (MCP, CallToolResult). A block of a kind that the protocol does not know
- * becomes its JSON as text, so that nothing a server said is lost.
+ * Reads the result of a call (MCP, CallToolResult). A block of an unknown kind becomes text with its JSON, so
+ * that no content is lost.
  *
- * @throws {ToolCallError} `protocol`, where nothing of it can be used
+ * @throws {ToolCallError} `protocol`, if no part of the result is usable
  */
 export function readOutcome(result: JsonObject): ToolOutcome {
   const { structuredContent } = result
@@ -40,7 +40,7 @@ export function readOutcome(result: JsonObject): ToolOutcome {
   }
   const isDeep = isDeepValue(structuredContent)
   if (isDeep) problems.push({ code: 'answer-too-deep', message: `its structured content ${deep}` })
-  // Libraries that write every field send null where there is none.
+  // Libraries that write every field send null for a missing one.
   const structured = isDeep || structuredContent === null ? undefined : structuredContent
   const [first] = problems
   if (first && content.length === 0 && structured === undefined) {
@@ -78,7 +78,7 @@ function unusable(message: string): ToolCallError {
   })
 }
 
-/** Servers of the first protocols may leave the content out; what stands there must be a list. */
+/** Returns the content blocks. Servers with the first protocols may omit the content, else it must be a list. */
 function blocksOf({ content = [] }: JsonObject): readonly unknown[] {
   if (Array.isArray(content)) return content
   throw unusable('its `content` is not a list of blocks')
@@ -120,7 +120,7 @@ function readResource(resource: JsonObject): ToolContent | undefined {
   }
 }
 
-/** Plain base64 for what is written in either of its alphabets; undefined for anything else. */
+/** Converts both alphabets of base64 to plain base64; undefined for any other text. */
 function base64Of(data: unknown): string | undefined {
   if (typeof data !== 'string' || !/^[\w+/\s-]*(?:={1,2}\s*)?$/.test(data)) return undefined
   return Buffer.from(data, 'base64').toString('base64')
@@ -131,10 +131,10 @@ function mediaOf({ mimeType }: JsonObject): { mimeType?: string } {
 }
 
 const longestDescription = 64 * 1024
-/** Characters of a whole definition as JSON. */
+/** Maximum characters of a whole definition as JSON. */
 const largestDefinition = 1024 * 1024
 
-/** Reads each tool; one that is malformed, unusable or huge is left out and is in `problems`. */
+/** Reads each tool. Malformed, unusable and huge tools are left out and listed in `problems`. */
 export function readTools(server: string, listed: readonly unknown[]): ListedTools {
   const tools: ToolDefinition[] = []
   const problems: ListedTools['problems'][number][] = []
@@ -175,24 +175,25 @@ interface FailedCall {
   timeoutMs: number
   sent: boolean
   cancelled: boolean
-  /** What is known of the end of the server's process, as in "it ended with exit code 1". */
+  /** How the server's process ended, as in "it ended with exit code 1". */
   ending?: string | undefined
 }
 
-/** A refusal before the tool ran is not delivered; what was sent and never answered is unknown. */
+/** A call that was refused before the tool ran is not delivered; for a call without an answer that is unknown. */
 export function callFailure(error: unknown, call: FailedCall): CallFailure {
   const { server, tool, timeoutMs } = call
   const unanswered = call.sent ? 'unknown' : 'no'
-  const said = messageOf(error)
+  const detail = messageOf(error)
   const code = codeOf(error)
   const answered = `The server ${server} answered the call of ${tool} with`
   if (call.cancelled) return failure('cancelled', `The call of ${tool} was cancelled`, unanswered)
-  if (typeof code === 'number') return answeredWithError(code, said, call)
-  if (code === 'CAPABILITY_NOT_SUPPORTED') return needsInput(tool, said, 'yes')
+  if (code === streamBroken) return lostConnection(call, detail, unanswered)
+  if (typeof code === 'number') return answeredWithError(code, detail, call)
+  if (code === 'CAPABILITY_NOT_SUPPORTED') return needsInput(tool, detail, 'yes')
   if (code === 'REQUEST_TIMEOUT')
     return failure('timeout', `${tool} gave no answer within ${timeoutMs} ms`, unanswered)
   if (code === 'INVALID_RESULT' || code === 'UNSUPPORTED_RESULT_TYPE')
-    return failure('protocol', `${answered} what is not a result: ${said}`, 'yes')
+    return failure('protocol', `${answered} what is not a result: ${detail}`, 'yes')
   if (code === 'CLIENT_HTTP_UNEXPECTED_CONTENT')
     return failure('protocol', `${answered} ${foreign}`, unanswered)
   const status = httpStatus(error)
@@ -202,24 +203,33 @@ export function callFailure(error: unknown, call: FailedCall): CallFailure {
     const message = `The server ${server} no longer knows this session (HTTP 404)`
     return failure('connection-lost', message, 'no')
   }
+  if (status === 429) return failure('rate-limited', `${answered} HTTP ${status}`, 'no')
   if (status !== undefined)
     return failure('protocol', `${answered} HTTP ${status}`, status < 500 ? 'no' : unanswered)
   const reason = neverReached(error)
   if (reason !== undefined)
     return failure('server-unavailable', `The server ${server} cannot be reached: ${reason}`, 'no')
-  const message = `The connection to the server ${server} was lost during the call of ${tool}: ${call.ending ?? said}`
-  return failure('connection-lost', message, unanswered)
+  return lostConnection(call, detail, unanswered)
 }
 
-/** What an address answers that is none of a server. */
+function lostConnection(
+  { server, tool, ending }: FailedCall,
+  detail: string,
+  delivered: CallFailure['delivered'],
+): CallFailure {
+  const message = `The connection to the server ${server} was lost during the call of ${tool}: ${ending ?? detail}`
+  return failure('connection-lost', message, delivered)
+}
+
+/** The description of an answer that does not come from an MCP server. */
 export const foreign = 'something that is not a message of the protocol, such as a web page'
 
 function failure(kind: CallFailure['kind'], message: string, delivered: CallFailure['delivered']) {
   return { kind, message, delivered }
 }
 
-function needsInput(tool: string, said: string, delivered: CallFailure['delivered']) {
-  const message = `${tool} was not finished, because its server asks during the call, which Skillrail does not answer: ${said}`
+function needsInput(tool: string, detail: string, delivered: CallFailure['delivered']) {
+  const message = `${tool} was not finished, because its server asks during the call, which Skillrail does not answer: ${detail}`
   return failure('input-required', message, delivered)
 }
 
@@ -232,35 +242,40 @@ function answeredWithError(
   text: string,
   { server, tool }: Pick<FailedCall, 'server' | 'tool'>,
 ): CallFailure {
-  const said = text.replace(/^MCP error -?\d+: /, '')
+  const detail = text.replace(/^MCP error -?\d+: /, '')
   switch (code) {
     case methodNotFound:
-      return failure('tool-not-found', `The server ${server} has no tool ${tool}: ${said}`, 'no')
+      return failure('tool-not-found', `The server ${server} has no tool ${tool}: ${detail}`, 'no')
     case invalidParams:
-      // Servers answer a missing tool with this code, too (MCP, Tools, Error Handling).
-      return /not found|unknown tool|no such tool/i.test(said)
-        ? answeredWithError(methodNotFound, said, { server, tool })
-        : failure('invalid-parameters', said, 'no')
+      return failure('invalid-parameters', detail, 'no')
+    case answerTooLarge: {
+      const message = `The answer of ${tool} on the server ${server} cannot be used: ${detail}`
+      return failure('too-large', message, 'yes')
+    }
     case unusableAnswer: {
-      const message = `The answer of ${tool} on the server ${server} cannot be used: ${said}`
+      const message = `The answer of ${tool} on the server ${server} cannot be used: ${detail}`
       return failure('protocol', message, 'yes')
     }
     case missingCapability:
-      return needsInput(tool, said, 'no')
+      return needsInput(tool, detail, 'no')
     default: {
-      const message = `The server ${server} answered the call of ${tool} with error ${code}: ${said}`
+      const message = `The server ${server} answered the call of ${tool} with error ${code}: ${detail}`
       return failure('protocol', message, refusedUnseen.includes(code) ? 'no' : 'yes')
     }
   }
 }
 
-/** Ours, for an answer that came and is none; in the range left to implementations. */
+/** Our code for an invalid answer, in the range for implementations. */
 export const unusableAnswer = -32_050
+/** Our code for an answer above the size limit. */
+export const answerTooLarge = -32_051
+/** Our code for a request whose stream ended without an answer. */
+export const streamBroken = -32_052
 const headerMismatch = -32_020
 const missingCapability = -32_021
 const methodNotFound = -32_601
 const invalidParams = -32_602
-/** Parse error, invalid request, and the refusals of the protocol of 2026-07-28 before any work. */
+/** Parse error, invalid request, and refusals before any work in the protocol of 2026-07-28. */
 const refusedUnseen: readonly number[] = [-32_700, -32_600, headerMismatch, -32_022]
 
 export function signInNeeded(server: string, status: number): string {
@@ -275,7 +290,7 @@ export function httpStatus(error: unknown): number | undefined {
   const { status, data, code } = error
   if (typeof status === 'number') return status
   if (isObject(data) && typeof data['status'] === 'number') return data['status']
-  // The client's own error for `insufficient_scope` has no status.
+  // The client's error for `insufficient_scope` has no status.
   if ('requiredScope' in error) return 403
   return typeof code === 'number' && code >= 400 && code < 600 ? code : undefined
 }
@@ -297,19 +312,19 @@ export function hasCode(error: unknown, code: string): boolean {
 const unreachable =
   'ECONNREFUSED ENOTFOUND EAI_AGAIN EHOSTUNREACH ENETUNREACH UND_ERR_CONNECT_TIMEOUT'.split(' ')
 
-/** A number for an error of the protocol, a name for one of the client (see its `SdkErrorCode`). */
+/** Returns a number for a protocol error, a name for a client error (see its `SdkErrorCode`). */
 function codeOf(error: unknown): number | string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined
   const { code } = error
   return typeof code === 'string' || (typeof code === 'number' && code < 0) ? code : undefined
 }
 
-export type Mask = <T>(said: T) => T
+export type Mask = <T>(value: T) => T
 
 /**
- * Takes out of what a server says whatever looks like a secret, and the secrets that its own
- * configuration hands to it, which look like nothing: values of variables and headers with the name
- * of a secret, and passwords of addresses.
+ * Returns a mask for a server's texts. The mask removes everything that looks like a secret, and the secrets
+ * in the server's configuration, which have no typical form: values of variables and headers with the name
+ * of a secret, and passwords in addresses.
  */
 export function serverMask(
   transport: ServerTransport,
@@ -323,15 +338,15 @@ export function serverMask(
     ...named.flatMap(([name, value]) => (isNameOfSecret(name) ? wordsOf(value) : [])),
     ...[...named.map(([, value]) => value), ...urls].flatMap(passwordsOf),
   ]
-  const known = [...new Set(secrets.flatMap(spellings))].filter(isTelling)
-  // A secret that is a part of another one comes after it.
-  known.sort((a, b) => b.length - a.length)
-  return (said) => redactValue(said, [...more(), ...known])
+  const allSpellings = [...new Set(secrets.flatMap(spellings))].filter(isMaskable)
+  // A secret that is a part of another one must come later.
+  allSpellings.sort((a, b) => b.length - a.length)
+  return (value) => redactValue(value, [...more(), ...allSpellings])
 }
 
-/** The answer of a call that succeeded is what was asked for, and stays as it is. */
+/** Masks an error's content. The answer of a successful call stays unchanged, because the caller needs it. */
 export function maskedError(outcome: ToolOutcome, mask: Mask): ToolOutcome {
-  if (!outcome.isError && !tellsFailure(outcome)) return outcome
+  if (!outcome.isError) return outcome
   const content = outcome.content.map((part) => maskedPart(part, mask))
   return { ...outcome, content, structured: mask(outcome.structured) }
 }
@@ -353,19 +368,19 @@ function isNameOfSecret(name: string): boolean {
   return isSecretKey(name) || /(?:^|[_.-])(?:auth|dsn|key|pass|pat|pin|pwd)$/i.test(name)
 }
 
-/** Words that a server says anyway would make its sentences unreadable. */
-function isTelling(secret: string): boolean {
+/** Whether a secret can be masked. Common words must stay, because texts would be unreadable without them. */
+function isMaskable(secret: string): boolean {
   return secret.length > 3 && !/^(?:true|false|none|null|basic|bearer)$/i.test(secret)
 }
 
-/** With what stands behind the scheme of a header. */
+/** Returns a value and, without the scheme, the credentials in a header. */
 function wordsOf(value: string): string[] {
   const trimmed = value.trim()
   const [, credentials] = /^(?:basic|bearer|token)\s+(\S.*)$/i.exec(trimmed) ?? []
   return credentials === undefined ? [trimmed] : [trimmed, credentials]
 }
 
-/** Of an address: its password, and what its query calls a secret. */
+/** Returns the password of an address, and values in its query with the name of a secret. */
 function passwordsOf(value: string): string[] {
   if (!value.includes('://') || !URL.canParse(value)) return []
   const { password, searchParams } = new URL(value)

@@ -1,7 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import type { OAuthClientProvider, StoredOAuthTokens } from '@modelcontextprotocol/client'
+import type {
+  FetchLike,
+  OAuthClientProvider,
+  StoredOAuthTokens,
+} from '@modelcontextprotocol/client'
 import { exitCode } from '#core/errors'
+import { isPageAddress } from '#core/open-address'
 import { type Runtime, untilAborted } from '#core/runtime'
 import { safeLine } from '#core/text'
 import type { HttpServer, ServerDefinition } from '#tools/config/model'
@@ -19,11 +24,11 @@ export interface SignInOptions {
   runtime: Runtime
   project: string
   signal: AbortSignal
-  /** Of a client that was registered by hand; an https address is that of its metadata document. */
+  /** The ID of a manually registered client; an https address is that of its metadata document. */
   clientId?: string | undefined
   clientSecret?: string | undefined
   scope?: string | undefined
-  /** Of the redirect to 127.0.0.1; default: a free one. */
+  /** The port of the redirect to 127.0.0.1; default: a free port. */
   port?: number | undefined
   open(address: string): void
 }
@@ -33,8 +38,8 @@ type Challenge = { resourceMetadataUrl?: URL; scope?: string }
 const patienceMs = 300_000
 
 /**
- * Signs a user in at a server: authorization code with PKCE, over a redirect to 127.0.0.1. Returns
- * undefined where the server asks for no sign-in. Nothing is kept before the tokens are there.
+ * Signs a user in at a server: authorization code with PKCE, over a redirect to 127.0.0.1. Returns undefined
+ * if the server requires no sign-in. Nothing is stored before the tokens arrive.
  */
 export async function signInAt(
   definition: ServerDefinition,
@@ -45,16 +50,22 @@ export async function signInAt(
   if (!challenge) return undefined
   const sdk = await import('@modelcontextprotocol/client')
   const file = new SignInFile(server.url, options.runtime)
-  const found = await sdk.discoverOAuthServerInfo(server.url, challenge)
   const { resourceMetadataUrl: metadata } = challenge
-  const discovery = { ...found, ...(metadata && { resourceMetadataUrl: metadata.href }) }
-  const asked = sdk.computeScopeUnion(challenge.scope, file.read()?.wantedScope)
-  const scope = options.scope ?? asked
+  requireOwnMetadata(definition.name, server, metadata)
+  const fetchFn = fetchOf(definition.name, server)
+  const info = await sdk.discoverOAuthServerInfo(server.url, { ...challenge, fetchFn })
+  const discovery = { ...info, ...(metadata && { resourceMetadataUrl: metadata.href }) }
+  const requiredScope = sdk.computeScopeUnion(challenge.scope, file.read()?.wantedScope)
+  const scope = options.scope ?? requiredScope
   const redirect = await openRedirect(options.port ?? 0)
   try {
-    const held: Partial<SignInRecord> = {}
-    const provider = providerOf(options, redirect, discovery, held)
-    const flow = { serverUrl: server.url, ...(scope && { scope }) }
+    const received: Partial<SignInRecord> = {}
+    const open = (address: string): void => {
+      if (!isPageAddress(address)) throw notAPage(definition.name, address)
+      options.open(address)
+    }
+    const provider = providerOf({ ...options, open }, redirect, discovery, received)
+    const flow = { serverUrl: server.url, fetchFn, ...(scope && { scope }) }
     await sdk.auth(provider, flow)
     const limit = AbortSignal.timeout(patienceMs)
     const ends = AbortSignal.any([options.signal, limit])
@@ -69,7 +80,7 @@ export async function signInAt(
     })
     const iss = answer.get('iss') ?? undefined
     const { authorizationServerMetadata: issuing } = discovery
-    // Before anything else of the answer is read: it may be that of another server.
+    // Checked before any other part of the answer, which may come from another server.
     sdk.validateAuthorizationResponseIssuer({
       iss,
       expectedIssuer: issuing?.issuer,
@@ -78,7 +89,7 @@ export async function signInAt(
     const code = answer.get('code')
     if (code === null) throw refused(definition.name, answer)
     await sdk.auth(provider, { ...flow, authorizationCode: code, ...(iss && { iss }) })
-    const { client, tokens } = held
+    const { client, tokens } = received
     if (!client || !tokens)
       throw new ToolError({ code: 'sign-in-failed', message: 'No token came of the sign-in' })
     const savedAt = new Date(options.runtime.now()).toISOString()
@@ -90,7 +101,35 @@ export async function signInAt(
   }
 }
 
-/** What a server answers that nobody signed in at; undefined: it lists its tools to everybody. */
+/** Refuses metadata of the server at another origin: they are not the server's own (RFC 9728, 3.1). */
+function requireOwnMetadata(name: string, server: HttpServer, metadata: URL | undefined): void {
+  const { origin } = new URL(server.url)
+  if (metadata === undefined || metadata.origin === origin) return
+  throw new ToolError({
+    code: 'sign-in-refused',
+    message: `The server ${name} names metadata of its sign-in at ${safeLine(metadata.origin)}; they must be at ${origin}`,
+  })
+}
+
+/** Returns a `fetch` for the server itself, and otherwise only for addresses that a browser may open. */
+function fetchOf(name: string, server: HttpServer): FetchLike {
+  const { origin } = new URL(server.url)
+  return async (url, init) => {
+    const address = String(url)
+    if (new URL(address).origin !== origin && !isPageAddress(address)) throw notAPage(name, address)
+    return await fetch(address, init)
+  }
+}
+
+function notAPage(name: string, address: string): ToolError {
+  return new ToolError({
+    code: 'sign-in-refused',
+    message: `The sign-in of ${name} leads to ${safeLine(address).slice(0, 200)}, which is not opened`,
+    hint: 'Only https addresses, and http addresses of this machine, are opened.',
+  })
+}
+
+/** Returns the server's challenge without a sign-in; undefined if it lists its tools without one. */
 async function challengeOf(
   definition: ServerDefinition,
   { runtime, project, signal }: SignInOptions,
@@ -133,13 +172,13 @@ function providerOf(
   options: SignInOptions,
   { address, state }: Pick<Redirect, 'address' | 'state'>,
   discovery: SignInRecord['discovery'],
-  held: Partial<SignInRecord>,
+  received: Partial<SignInRecord>,
 ): OAuthClientProvider {
   const { clientId, clientSecret, open } = options
   const isDocument = clientId?.startsWith('https://') === true
-  const known = discovery.authorizationServerMetadata?.token_endpoint_auth_methods_supported
+  const methods = discovery.authorizationServerMetadata?.token_endpoint_auth_methods_supported
   if (clientId !== undefined && !isDocument)
-    held.client = { client_id: clientId, ...(clientSecret && { client_secret: clientSecret }) }
+    received.client = { client_id: clientId, ...(clientSecret && { client_secret: clientSecret }) }
   let verifier = ''
   return {
     redirectUrl: address,
@@ -149,14 +188,14 @@ function providerOf(
       redirect_uris: [address],
       grant_types: ['authorization_code', 'refresh_token'],
       response_types: ['code'],
-      // A program on a user's machine keeps no secret of its own.
-      ...(known?.includes('none') === false ? {} : { token_endpoint_auth_method: 'none' }),
+      // A program on a user's machine cannot keep a client secret.
+      ...(methods?.includes('none') === false ? {} : { token_endpoint_auth_method: 'none' }),
     },
     state: () => state,
-    clientInformation: () => held.client,
-    saveClientInformation: (client) => void (held.client = client),
+    clientInformation: () => received.client,
+    saveClientInformation: (client) => void (received.client = client),
     tokens: (): StoredOAuthTokens | undefined => undefined,
-    saveTokens: (tokens) => void (held.tokens = tokens),
+    saveTokens: (tokens) => void (received.tokens = tokens),
     redirectToAuthorization: ({ href }) => open(href),
     saveCodeVerifier: (text) => void (verifier = text),
     codeVerifier: () => verifier,
@@ -167,7 +206,7 @@ function providerOf(
 
 type Redirect = Awaited<ReturnType<typeof openRedirect>>
 
-/** Where the browser is sent back to: answers once, to whoever knows the state. */
+/** Opens the browser's redirect address: it accepts the first request with the right state. */
 async function openRedirect(port: number) {
   const { createServer } = await import('node:http')
   const state = randomBytes(24).toString('base64url')
@@ -191,19 +230,18 @@ async function openRedirect(port: number) {
 }
 
 function refused(server: string, answer: URLSearchParams): ToolError {
-  const said = ['error', 'error_description'].flatMap((name) => answer.get(name) ?? [])
-  const reason = safeLine(said.join(': ')).slice(0, 500) || 'it gave no code'
+  const parts = ['error', 'error_description'].flatMap((name) => answer.get(name) ?? [])
+  const reason = safeLine(parts.join(': ')).slice(0, 500) || 'it gave no code'
   const message = `The sign-in at ${server} was refused: ${reason}`
   return new ToolError({ code: 'sign-in-refused', message })
 }
 
-/** Tells the authorization server that the tokens are over, as far as it wants to know (RFC 7009). */
+/** Revokes the tokens, if the authorization server supports that (RFC 7009). */
 export async function revoke({ discovery, client, tokens }: SignInRecord): Promise<boolean> {
   const endpoint: unknown = Object(discovery.authorizationServerMetadata)['revocation_endpoint']
   const token = tokens?.refresh_token ?? tokens?.access_token
   if (typeof endpoint !== 'string' || token === undefined) return false
-  const { protocol, hostname } = new URL(endpoint)
-  if (protocol !== 'https:' && !['127.0.0.1', 'localhost', '[::1]'].includes(hostname)) return false
+  if (!isPageAddress(endpoint)) return false
   const { client_id: id, client_secret: secret } = client
   const body = new URLSearchParams({ token })
   const headers = new Headers()

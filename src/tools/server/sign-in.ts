@@ -13,18 +13,18 @@ import { type Runtime, userDirectories } from '#core/runtime'
 import { writeFileAtomic } from '#core/write-files'
 import type { HttpServer } from '#tools/config/model'
 
-/** What a sign-in left: for one address, so that no other server ever gets its tokens. */
+/** The result of a sign-in at one address, so that no other server ever gets its tokens. */
 export interface SignInRecord {
   version: 1
   url: string
-  /** Where the tokens came from; they are renewed there alone. */
+  /** The source of the tokens; they are renewed only there. */
   discovery: OAuthDiscoveryState
   client: StoredOAuthClientInformation
-  /** Undefined once they were revoked. */
+  /** Undefined after the tokens were revoked. */
   tokens?: StoredOAuthTokens | undefined
-  /** When the tokens were given, as an ISO date. */
+  /** When the tokens were issued, as an ISO date. */
   savedAt: string
-  /** Rights that a call lacked; the next sign-in asks for them. */
+  /** Missing rights of an earlier call; the next sign-in requests them. */
   wantedScope?: string | undefined
 }
 
@@ -33,19 +33,19 @@ export class SignInFile {
   readonly path: string
   readonly #url: string
 
-  constructor(url: string, runtime: Pick<Runtime, 'env' | 'home'>) {
+  constructor(url: string, runtime: Pick<Runtime, 'cwd' | 'env' | 'home'>) {
     this.path = join(userDirectories(runtime).state, 'sign-in', `${hexDigest(url, 32)}.json`)
     this.#url = url
   }
 
-  /** @throws {StateFileError} where others can write the file, or it is a link */
+  /** @throws {StateFileError} if another account can write the file, or it is a link */
   read(): SignInRecord | undefined {
     const { path } = this
     const file = readRegularFile(path, { maxBytes: 1_048_576, followSymlinks: false, own: true })
     if (!file.ok && file.code === 'file-missing') return undefined
     if (!file.ok) throw sharedStore(file.message)
     const record = parseJson(file.text)
-    // Written by us alone; of another version nothing is used.
+    // Only Skillrail writes this file. A record of another version is not used.
     return isRecord(record) && record.url === this.#url ? record : undefined
   }
 
@@ -58,7 +58,7 @@ export class SignInFile {
     rmSync(this.path, { force: true })
   }
 
-  /** Two processes that renew one token at once would lose it. */
+  /** Runs work under a lock: two processes that renew one token at once would lose it. */
   async alone<T>(work: () => Promise<T>): Promise<T> {
     return await withFileLock(this.path, work, { waitMs: 60_000 })
   }
@@ -73,12 +73,12 @@ function isRecord(value: unknown): value is SignInRecord {
   return isObject(discovery) && isObject(client) && hasTokens
 }
 
-/** `given`: the configuration of the server sends a token of its own. */
+/** `given`: the server's configuration contains a token. */
 export type SignInState = 'signed in' | 'expired' | 'signed out' | 'given'
 
 export function signInState(
   { url, headers }: HttpServer,
-  runtime: Pick<Runtime, 'env' | 'home' | 'now'>,
+  runtime: Pick<Runtime, 'cwd' | 'env' | 'home' | 'now'>,
 ): SignInState {
   if (hasAuthorization(headers)) return 'given'
   const { tokens, savedAt = '' } = new SignInFile(url, runtime).read() ?? {}
@@ -92,25 +92,25 @@ export function hasAuthorization(headers: HttpServer['headers']): boolean {
   return Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')
 }
 
-/** The server wants a sign-in that is not there, or is over. */
+/** The server requires a sign-in, which is missing or has expired. */
 export class SignInNeeded extends Error {
   readonly status = 401
 }
 
 export interface HttpSignIn {
   authProvider?: AuthProvider
-  /** Looks at each answer for rights that are lacking. */
+  /** Checks each answer for missing rights. */
   seen(response: Response): Promise<void>
-  /** Tokens that no message may show. */
+  /** Tokens that must not appear in messages. */
   secrets(): readonly string[]
 }
 
 export const noSignIn: HttpSignIn = { seen: async () => undefined, secrets: () => [] }
 
-/** What a connection needs of a sign-in; the token is read anew for each request, and renewed once. */
+/** Returns a connection's sign-in. The token is read again for each request, and renewed once. */
 export function httpSignIn(
   { url, headers }: HttpServer,
-  runtime: Pick<Runtime, 'env' | 'home' | 'now'>,
+  runtime: Pick<Runtime, 'cwd' | 'env' | 'home' | 'now'>,
 ): HttpSignIn {
   const file = new SignInFile(url, runtime)
   if (hasAuthorization(headers)) return noSignIn
@@ -126,7 +126,7 @@ export function httpSignIn(
       await file.alone(async () => {
         const record = file.read()
         if (!record?.tokens) throw new SignInNeeded()
-        // Another process has renewed it.
+        // Otherwise another process has renewed the token.
         if (record.tokens.access_token === last) await renew(record, record.tokens, file, runtime)
       })
     },
@@ -166,7 +166,7 @@ async function renew(
     await file.write({ ...record, tokens: { ...tokens, ...(issuer && { issuer }) }, savedAt })
   } catch (error) {
     if (!(error instanceof sdk.OAuthError)) throw error
-    // It was revoked, or has expired, or its client is gone.
+    // The token was revoked or has expired, or its client is gone.
     await file.write({ ...record, tokens: undefined })
     throw new SignInNeeded(undefined, { cause: error })
   }

@@ -7,16 +7,16 @@ import {
   readSync,
   renameSync,
 } from 'node:fs'
-import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
-import type * as Zod from 'zod'
 import type { Diagnostic } from '#core/errors'
 import { parseJson } from '#core/json'
 import { makePrivateDirectory, writeAll } from '#core/write-files'
 import { readRegularFile } from '#core/read-files'
 import { redactValue } from '#core/redact'
+import { cutText } from '#core/text'
 import { withFileLock } from '#core/file-lock'
 import type { CallRecord } from '#tools/call/context'
+import { zod } from '#core/zod'
 
 /** `at`: when it began, an ISO time. */
 type LoggedCall = CallRecord & { at: string; session: string }
@@ -73,7 +73,7 @@ export function readCalls(path: string): CallLogReading {
 let schema: ReturnType<typeof callSchema> | undefined
 
 function callSchema() {
-  const z: typeof Zod = createRequire(import.meta.url)('zod')
+  const z = zod()
   const known = z.looseObject({
     at: z.string(),
     session: z.string(),
@@ -118,5 +118,5 @@ function rotate(path: string) {
 function cut(_key: string, value: unknown): unknown {
   if (Array.isArray(value)) return value.slice(0, listLength)
   const isLong = typeof value === 'string' && value.length > textLength
-  return isLong ? `${value.slice(0, textLength - 1)}…` : value
+  return isLong ? cutText(value, textLength) : value
 }

@@ -40,7 +40,9 @@ function checkTools(workflow: WorkflowDefinition, installed: readonly WorkflowTo
   const unknown = missing.map(({ step, tool, required }) => {
     const consequence = required ? 'the workflow is not enforced' : 'the step is left out'
     const message = `step ${step}: no server here has ${tool}, so ${consequence}`
-    const hint = `${didYouMean(tool, names)} skillrail tools refresh looks for new tools.`.trim()
+    const otherName = 'If a server has it under another name, add that name to "aliases".'
+    const meant = didYouMean(tool, names) || otherName
+    const hint = `${meant} skillrail tools refresh looks for new tools.`
     return finding(workflow, 'workflow-tool-unknown', required ? 'warning' : 'info', message, hint)
   })
   const isReached =
@@ -167,10 +169,10 @@ function findCycles(workflows: readonly WorkflowDefinition[]): Diagnostic[] {
 
 /** Whether a prerequisite would trigger the other workflow, were it an ordinary call. */
 function wouldTrigger(workflow: WorkflowDefinition, other: WorkflowDefinition) {
-  const { tools = [], category } = other.triggers
+  const { tools = [] } = other.triggers
   return workflow.prerequisites.some(({ tool }) => {
     const call = { tool: { id: tool, server: '', name: lastSegment(tool) }, params: {} }
     const isOwn = other !== workflow && ownStep(call, other) !== undefined
-    return !isOwn && tools.some((name) => callsTool(call, name, category))
+    return !isOwn && tools.some((name) => callsTool(call, name, other))
   })
 }

@@ -51,13 +51,10 @@ export interface GateOptions {
 export async function runGate(call: GatedCall, options: GateOptions): Promise<void> {
   const { note, session } = options
   const { state, diagnostics } = await session.read()
-  const { acting, matched, also, notInstalled } = matchWorkflows(
-    call,
-    options.workflows,
-    options.tools,
-  )
+  const { acting, also, notInstalled } = matchWorkflows(call, options.workflows, options.tools)
   for (const missing of notInstalled) note(notInstalledLine(missing))
-  if (matched && also.length > 0) note(multipleLine(matched.name, also))
+  const used = acting.map(({ workflow }) => workflow.name)
+  if (also.length > 0) note(multipleLine(used, also))
   const callStep = calledOnce(options.callStep)
   for (const { workflow } of acting) {
     const { steps } = planWorkflow(call, workflow, state, options.tools)
@@ -252,9 +249,9 @@ function changesFor(
   result: string | undefined,
   value: JsonValue | undefined,
 ): SessionChange[] {
-  const { name, prerequisites, triggers } = workflow
+  const { name, prerequisites } = workflow
   const stale = prerequisites.filter((step) =>
-    step.invalidatedBy?.some((tool) => callsTool(call, tool, triggers.category)),
+    step.invalidatedBy?.some((tool) => callsTool(call, tool, workflow)),
   )
   const own = workflow.enabled ? ownStep(call, workflow) : undefined
   const changes = stale.map((step): SessionChange => ({

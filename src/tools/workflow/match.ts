@@ -1,9 +1,9 @@
-import { ownMember } from '#core/json'
 import type { Settings } from '#core/settings'
 import {
   type GatedCall,
   type JsonObject,
   type Prerequisite,
+  type ToolAlias,
   type WorkflowDefinition,
   workflowModes,
   type WorkflowTool,
@@ -62,9 +62,13 @@ export function matchWorkflows(
   }
 }
 
-export function multipleLine(name: string, also: readonly string[]): string {
-  const others = also.map((other) => `'${other}'`).join(', ')
-  return `Multiple workflows matched. Using '${name}'. Also matched: ${others}`
+/** @param also all others that match; those that are not used belong to another category */
+export function multipleLine(used: readonly string[], also: readonly string[]): string {
+  const listed = (names: readonly string[]) => names.map((name) => `'${name}'`).join(', ')
+  const others = also.filter((name) => !used.includes(name))
+  const order = used.length > 1 ? ', in this order' : ''
+  const rest = others.length > 0 ? ` Also matched: ${listed(others)}` : ''
+  return `Multiple workflows matched. Using ${listed(used)}${order}.${rest}`
 }
 
 export function notInstalledLine({ workflow, missing }: NotInstalled): string {
@@ -75,11 +79,8 @@ function strictness({ workflow: { mode } }: ActingWorkflow) {
   return workflowModes.indexOf(mode)
 }
 
-export function ownStep(
-  call: GatedCall,
-  { prerequisites, triggers }: WorkflowDefinition,
-): Prerequisite | undefined {
-  return prerequisites.find(({ tool }) => callsTool(call, tool, triggers.category))
+export function ownStep(call: GatedCall, workflow: WorkflowDefinition): Prerequisite | undefined {
+  return workflow.prerequisites.find(({ tool }) => callsTool(call, tool, workflow))
 }
 
 function missingTools(
@@ -105,7 +106,7 @@ function reasonFor(
 ): MatchReason | undefined {
   const { server, category, tools = [], changes = false, keywords = [] } = workflow.triggers
   if (server !== undefined && server !== call.tool.server) return undefined
-  const tool = tools.find((name) => callsTool(call, name, category))
+  const tool = tools.find((name) => callsTool(call, name, workflow))
   if (tool !== undefined) return { by: 'tool', value: tool }
   if (category !== undefined && category === call.tool.category) {
     return { by: 'category', value: category }
@@ -122,26 +123,28 @@ function reasonFor(
 /** Whether a tool is not known to read only, and its own server has what the workflow requires. */
 function mayChange(
   { tool }: GatedCall,
-  { prerequisites, triggers: { category } }: WorkflowDefinition,
+  workflow: WorkflowDefinition,
   installed: readonly WorkflowTool[],
 ) {
   const { readOnly = false } = installed.find(({ id }) => id === tool.id) ?? tool
   const beside = installed.filter((one) => isBeside(one, tool))
   const has = (name: string) =>
-    namesFor(name, category).some((alias) => beside.some((one) => isNamed(one, alias.name)))
-  const required = prerequisites.filter((step) => step.required)
+    namesFor(name, workflow).some((alias) => beside.some((one) => isNamed(one, alias.tool)))
+  const required = workflow.prerequisites.filter((step) => step.required)
   return !readOnly && required.length > 0 && required.every((step) => has(step.tool))
 }
 
 /** Whether a tool is of the workflow's category, else of a category or server of its tools. */
 function isInCategory(
   call: GatedCall,
-  { triggers, prerequisites }: WorkflowDefinition,
+  workflow: WorkflowDefinition,
   installed: readonly WorkflowTool[],
 ) {
+  const { triggers, prerequisites } = workflow
   if (triggers.category !== undefined) return triggers.category === call.tool.category
   const names = [...prerequisites.map(({ tool }) => tool), ...(triggers.tools ?? [])]
-  const tools = installed.filter((tool) => names.some((name) => isNamed(tool, name)))
+  const all = names.flatMap((name) => namesFor(name, workflow))
+  const tools = installed.filter((tool) => all.some((alias) => isNamed(tool, alias.tool)))
   return tools.some(
     ({ category, server }) =>
       server === call.tool.server || (category !== undefined && category === call.tool.category),
@@ -199,17 +202,22 @@ export function isNamed(tool: WorkflowTool, name: string): boolean {
   return matchesName(name, tool.id) || names.some((one) => matchesName(wanted, one))
 }
 
-/** The names that stand for `name` in workflows of a category, its own first. */
-export function namesFor(name: string, category: string | undefined): readonly ToolAlias[] {
-  const aliases = ownMember(toolAliases, category ?? '') ?? {}
-  const others = ownMember(aliases, foldName(name)) ?? []
-  const named = others.map((alias) => (typeof alias === 'string' ? { name: alias } : alias))
-  return [{ name }, ...named]
+/** The tools that a workflow means by a name: the tool of that name, then its `aliases`. */
+export function namesFor(
+  name: string,
+  { aliases = {} }: Pick<WorkflowDefinition, 'aliases'>,
+): readonly ToolAlias[] {
+  const others = Object.entries(aliases).filter(([key]) => foldName(key) === foldName(name))
+  return [{ tool: name }, ...others.flatMap(([, tools]) => tools)]
 }
 
-export function callsTool(call: GatedCall, name: string, category: string | undefined): boolean {
-  return namesFor(name, category).some(
-    (alias) => isNamed(call.tool, alias.name) && hasParams(call.params, alias.params),
+export function callsTool(
+  call: GatedCall,
+  name: string,
+  workflow: Pick<WorkflowDefinition, 'aliases'>,
+): boolean {
+  return namesFor(name, workflow).some(
+    (alias) => isNamed(call.tool, alias.tool) && hasParams(call.params, alias.params),
   )
 }
 
@@ -220,14 +228,14 @@ export function callsTool(call: GatedCall, name: string, category: string | unde
  */
 export function resolveTool(
   name: string,
-  { triggers }: Pick<WorkflowDefinition, 'triggers'>,
+  workflow: Pick<WorkflowDefinition, 'triggers' | 'aliases'>,
   installed: readonly WorkflowTool[],
   beside: WorkflowTool | undefined,
 ): ResolvedTool | undefined {
-  const { server, category, tools = [] } = triggers
-  for (const alias of namesFor(name, category)) {
+  const { server, category, tools = [] } = workflow.triggers
+  for (const alias of namesFor(name, workflow)) {
     const named = installed.filter(
-      (tool) => isNamed(tool, alias.name) && (server ?? tool.server) === tool.server,
+      (tool) => isNamed(tool, alias.tool) && (server ?? tool.server) === tool.server,
     )
     const found = beside ? nearest(named, beside) : named[0]
     if (found) return { tool: found, params: alias.params ?? {} }
@@ -248,7 +256,7 @@ export function resolveTool(
       .some(
         (tool) =>
           (category !== undefined && tool.category === category) ||
-          tools.some((one) => callsTool({ tool, params: {} }, one, category)),
+          tools.some((one) => callsTool({ tool, params: {} }, one, workflow)),
       )
   }
 }
@@ -263,50 +271,6 @@ function prefixOf({ id }: WorkflowTool) {
 
 function hasParams(params: JsonObject, wanted: JsonObject | undefined) {
   return Object.entries(wanted ?? {}).every(([key, value]) => params[key] === value)
-}
-
-interface ToolAlias {
-  name: string
-  params?: JsonObject | undefined
-}
-
-type Aliases = Readonly<Record<string, readonly (ToolAlias | string)[]>>
-
-/** Other names of tools by category; the tool that a workflow names itself comes first. */
-const toolAliases: Readonly<Record<string, Aliases>> = {
-  browser: {
-    click: ['browser_click'],
-    fill: ['browser_type'],
-    fill_form: ['browser_fill_form'],
-    take_snapshot: ['browser_snapshot'],
-    navigate_page: ['browser_navigate', 'browser_navigate_back'],
-    new_page: ['browser_tabs'],
-    select_page: ['browser_tabs'],
-    close_page: ['browser_close'],
-  },
-  database: {
-    // mcp-server-sqlite-npx, @bytebase/dbhub
-    execute_query: ['execute_sql', 'write_query', 'query'],
-    select_query: ['read_query'],
-    inspect_table: ['describe_table'],
-    get_indexes: ['list_indexes'],
-  },
-  github: {
-    // github/github-mcp-server put the readers of a pull request into one tool
-    get_pull_request: [{ name: 'pull_request_read', params: { method: 'get' } }],
-    get_pull_request_files: [{ name: 'pull_request_read', params: { method: 'get_files' } }],
-    get_pull_request_status: [{ name: 'pull_request_read', params: { method: 'get_status' } }],
-    create_pull_request_review: [
-      'pull_request_review_write',
-      'create_and_submit_pull_request_review',
-    ],
-  },
-  graphql: {
-    // mcp-graphql
-    get_schema: ['introspect-schema', 'get_graphql_schema'],
-    execute_query: ['query-graphql'],
-    execute_mutation: ['query-graphql'],
-  },
 }
 
 /** What the user and the project say of tools, by patterns of their IDs. */

@@ -10,8 +10,15 @@ export type WorkflowMode = (typeof workflowModes)[number]
 
 export type Prerequisite = WrittenDefinition['prerequisites'][number]
 
+/** Another tool that a workflow means by a name, with the parameters that make it that tool. */
+export interface ToolAlias {
+  tool: string
+  params?: JsonObject | undefined
+}
+
 export interface WorkflowDefinition extends Omit<WrittenDefinition, 'created_at'> {
   name: string
+  description: string
   /** ISO time, as the file has it. */
   createdAt?: string | undefined
   path: string

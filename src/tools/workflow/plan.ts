@@ -124,7 +124,6 @@ interface StepContext {
 
 export function planStep(step: Prerequisite, context: StepContext): PlannedStep {
   const { call, workflow, installed, results } = context
-  const { category } = workflow.triggers
   const resolved = resolveTool(step.tool, workflow, installed, call.tool)
   const base: PlannedStep = {
     step: step.step,
@@ -137,7 +136,7 @@ export function planStep(step: Prerequisite, context: StepContext): PlannedStep 
     scope: {},
     waitsFor: [],
   }
-  const stale = step.invalidatedBy?.find((name) => callsTool(call, name, category))
+  const stale = step.invalidatedBy?.find((name) => callsTool(call, name, workflow))
   if (stale !== undefined) {
     return { ...base, status: 'not-applicable', reason: `${stale} would make it stale at once` }
   }

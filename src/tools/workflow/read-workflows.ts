@@ -1,22 +1,25 @@
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type * as Zod from 'zod'
 import { compareDiagnostics, type Diagnostic, hasErrors } from '#core/errors'
-import { readRegularFile } from '#core/read-files'
+import { isPresent, readRegularFile } from '#core/read-files'
 import { didYouMean } from '#core/text'
 import { isList, isObject, objectOf, type JsonValue } from '#core/json'
 import { canonicalCategory } from '#tools/category/categorise'
 import { type Document, readDocument } from '#tools/config/document'
+import { zod } from '#core/zod'
 import {
   type JsonObject,
   type WorkflowDefinition,
   workflowModes,
   type WorkflowReading,
 } from './model.ts'
+import { foldName } from './match.ts'
 import { valueAt } from './references.ts'
 
 interface WorkflowFile {
   path: string
+  /** Only its key `workflows` defines any, and without them it can be made again. */
+  isCache?: true | undefined
   /** Default: what the disk holds; a file that does not exist defines nothing. */
   text?: string | undefined
 }
@@ -63,15 +66,24 @@ interface Source {
   diagnostics: Diagnostic[]
 }
 
-function readFile({ path, text }: WorkflowFile, diagnostics: Diagnostic[]): WorkflowDefinition[] {
-  const document = readDocument(text ?? readText(path, diagnostics), 'json')
+function readFile(file: WorkflowFile, diagnostics: Diagnostic[]): WorkflowDefinition[] {
+  const { path, isCache } = file
+  const text = file.text ?? readText(file, diagnostics)
+  if (text === undefined) return []
+  // An empty cache is what an interrupted write leaves.
+  const document = readDocument(text, 'json', isCache && text.trim() === '')
   if (!document.ok) {
     const { line, column } = document
-    const message = `${document.message}; no workflow of this file counts`
+    // Whatever is left of a cache does not say whether the lost part had workflows.
+    const message = isCache
+      ? `${document.message}; the workflows that it may have had cannot be read`
+      : `${document.message}; no workflow of this file counts`
+    const hint = isCache ? damagedCacheHint : undefined
     const facts = { code: 'workflows-syntax', severity: 'error', message } as const
-    diagnostics.push({ ...facts, path, line, column })
+    diagnostics.push({ ...facts, path, line, column, hint })
     return []
   }
+  if (isCache && document.root['workflows'] === undefined) return []
   const source = { path, document, diagnostics }
   const { name, workflows, categories, version } = document.root
   if (isDefinition(document.root)) {
@@ -91,6 +103,9 @@ function readFile({ path, text }: WorkflowFile, diagnostics: Diagnostic[]): Work
     .filter(([key, value]) => key !== '$schema' || typeof value !== 'string')
     .flatMap(([key, value]) => readDefinition(source, [...place, key], key, value))
 }
+
+const damagedCacheHint =
+  'Restore the file if it had workflows, or write a new one with: skillrail tools refresh'
 
 function reportRepeated(source: Source, place: readonly string[]): void {
   for (const key of source.document.repeatedIn(place)) {
@@ -118,13 +133,17 @@ function report(
   diagnostics.push({ code, severity: 'error', message, path, line, ...more })
 }
 
-/** '' for a file that does not exist. */
-function readText(path: string, diagnostics: Diagnostic[]) {
+/** Undefined for a file that does not exist, and, with an error, for one that holds nothing or cannot be read. */
+function readText({ path, isCache }: WorkflowFile, diagnostics: Diagnostic[]): string | undefined {
   const file = readRegularFile(path, { maxBytes })
-  if (file.ok) return file.text
-  const { code, message } = file
-  if (code !== 'file-missing') diagnostics.push({ code, severity: 'error', message, path })
-  return ''
+  if (file.ok && (isCache || file.text.trim() !== '')) return file.text
+  // An empty file is what an interrupted write leaves, and a broken link hides the file.
+  if (!file.ok && file.code === 'file-missing' && !isPresent(path)) return undefined
+  const { code, message } = file.ok
+    ? { code: 'workflows-syntax', message: 'the file is empty; no workflow of this file counts' }
+    : file
+  diagnostics.push({ code, severity: 'error', message, path, line: file.ok ? 1 : undefined })
+  return undefined
 }
 
 /** Where a project's workflows are written; it takes precedence over the tool caches. */
@@ -139,9 +158,10 @@ export function workflowFiles(project: string): WorkflowFile[] {
     ['.opencode', 'skill-tools.json'],
     ['.opencode', 'mcp-tools.json'],
   ]
-  return [workflowsPath(project), ...caches.map((names) => join(project, ...names))].map(
-    (path) => ({ path }),
-  )
+  return [
+    { path: workflowsPath(project) },
+    ...caches.map((names) => ({ path: join(project, ...names), isCache: true as const })),
+  ]
 }
 
 export function loadWorkflows(project: string): WorkflowReading {
@@ -175,13 +195,21 @@ function readDefinition(
   const { data, error } = schema.definition.safeParse(value)
   for (const issue of error?.issues ?? []) reportIssue(source, place, where, value, issue)
   checkKeys(source, place, where, value)
+  if (data && data.description === undefined) {
+    const message = `${where} has no description; its name stands for it`
+    const more = { severity: 'warning', hint: 'Write what it is for as "description".' } as const
+    report(source, place, 'workflow-no-description', message, more)
+  }
+  if (data) checkAliases(source, place, where, data)
   // In the order of the file, whichever check found them.
   all.push(...source.diagnostics.toSorted(compareDiagnostics))
   if (!data || hasErrors(source.diagnostics)) return []
-  const { name: _name, created_at: createdAt, prerequisites, ...facts } = data
+  const { name: _name, created_at: createdAt, prerequisites, ...rest } = data
+  const { enabled, description = name, ...facts } = rest
   const steps = prerequisites.toSorted((a, b) => a.step - b.step)
   const line = document.lineOf(place.map(String)) ?? 1
-  return [{ name, ...facts, prerequisites: steps, createdAt, path, line }]
+  const fields = { name, enabled, description, ...facts }
+  return [{ ...fields, prerequisites: steps, createdAt, path, line }]
 }
 
 let schema: ReturnType<typeof definitionSchema> | undefined
@@ -190,7 +218,7 @@ let schema: ReturnType<typeof definitionSchema> | undefined
 export type WrittenDefinition = Zod.output<ReturnType<typeof definitionSchema>['definition']>
 
 function definitionSchema() {
-  const z: typeof Zod = createRequire(import.meta.url)('zod')
+  const z = zod()
   const filled = (says: string): Zod.ZodString => z.string(says).regex(/\S/, says)
   const text = filled('text that is not empty')
   const names = z.array(filled('a list of texts'), 'a list of texts')
@@ -234,12 +262,22 @@ function definitionSchema() {
       }
       return { ...facts, ...renamed }
     })
+  const alias = 'a list of names, or of objects with tool and params'
+  const aliasFields = {
+    tool: text,
+    /** The values that make a call of this tool a call of the named one. */
+    params: z.custom<JsonObject>(isObject, 'an object').optional(),
+  }
+  const other = z.union([text.transform((tool) => ({ tool })), z.strictObject(aliasFields)], alias)
   const shape = {
     name: text.optional(),
     enabled: boolean.default(true),
-    description: text,
+    /** Default: the name; the format's own examples have none. */
+    description: text.optional(),
     triggers: z.object(triggers, 'an object'),
     prerequisites: z.array(prerequisite, 'a list of objects'),
+    /** Other tools that the workflow means by a name, each a name or `{ tool, params }`. */
+    aliases: z.record(z.string(), z.array(other, alias), 'an object').optional(),
     mode: z.enum(workflowModes, 'enforce, warn or suggest').default('enforce'),
     created_at: text.optional(),
   }
@@ -294,6 +332,26 @@ function checkKeys(source: Source, place: Place, workflow: string, value: JsonVa
       const more = { severity: 'warning', hint } as const
       report(source, [...place, ...way, key], 'workflow-key-unknown', message, more)
     }
+  }
+}
+
+/** Warns of another name for a tool that the workflow does not name, such as one with a typing error. */
+function checkAliases(
+  source: Source,
+  place: Place,
+  workflow: string,
+  { triggers, prerequisites, aliases = {} }: WrittenDefinition,
+): void {
+  const steps = prerequisites.flatMap(({ tool, invalidatedBy = [] }) => [tool, ...invalidatedBy])
+  const tools = [...new Set([...(triggers.tools ?? []), ...steps])]
+  const folded = new Set(tools.map(foldName))
+  for (const key of Object.keys(aliases)) {
+    if (folded.has(foldName(key))) continue
+    const where = placeText(workflow, ['aliases'])
+    const message = `${where}: the workflow names no tool ${key}; its other names are ignored`
+    const hint = didYouMean(key, tools) || `The workflow names ${tools.join(', ')}.`
+    const more = { severity: 'warning', hint } as const
+    report(source, [...place, 'aliases', key], 'workflow-key-unknown', message, more)
   }
 }
 

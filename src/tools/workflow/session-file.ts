@@ -1,7 +1,6 @@
-import { createRequire } from 'node:module'
-import type * as Zod from 'zod'
 import { redactText, redactValue } from '#core/redact'
 import { deepestJson, isList, isObject, parseJson, tooDeepAt, type JsonValue } from '#core/json'
+import { zod } from '#core/zod'
 import type { ScopeValues } from './model.ts'
 
 export interface Completion {
@@ -151,7 +150,7 @@ export function parseSession(text: string): SessionFileReading {
 let schema: ReturnType<typeof sessionSchema> | undefined
 
 function sessionSchema() {
-  const z: typeof Zod = createRequire(import.meta.url)('zod')
+  const z = zod()
   const run = { at: z.string(), result: z.string() }
   const completion = z.object({
     ...run,

@@ -286,8 +286,32 @@ function sharedFile(project: string) {
   return isThere ? join(openCode, '.agent-skill-session.json') : undefined
 }
 
+/** A session in a list, with the numbers of its finished prerequisites and calls. */
+export interface SessionRow extends Pick<
+  SessionDetails,
+  'id' | 'path' | 'startedAt' | 'isOver' | 'diagnostics'
+> {
+  current: boolean
+  completed: number
+  calls: number
+}
+
+/** A session as its files have it. */
+export interface SessionDetails {
+  id: string
+  path: string
+  sharedPath: string | undefined
+  logPath: string
+  /** When it began: its file says so, else its first call. */
+  startedAt: string | undefined
+  isOver: boolean
+  completed: readonly Completion[]
+  calls: CallLogReading['calls']
+  diagnostics: readonly Diagnostic[]
+}
+
 /** Every session of a project that left something, the default one first. */
-export async function listSessions(options: OpenSessionOptions) {
+export async function listSessions(options: OpenSessionOptions): Promise<SessionRow[]> {
   const current = openSession(options).id
   const named = namesIn(sessionsDirectory(options))
     .flatMap((file) => /^(.+?)(?:\.calls\.jsonl|\.json)$/.exec(file)?.[1] ?? [])
@@ -309,7 +333,7 @@ export async function listSessions(options: OpenSessionOptions) {
     }))
 }
 
-export async function readWhole(session: SessionStore) {
+export async function readWhole(session: SessionStore): Promise<SessionDetails> {
   const { id, path, sharedPath, logPath } = session
   const { state, recordedStart, isOver, diagnostics } = await session.read()
   const { calls, diagnostics: torn } = await session.calls()
@@ -318,7 +342,6 @@ export async function readWhole(session: SessionStore) {
     path,
     sharedPath,
     logPath,
-    /** When it began: its file says so, else its first call. */
     startedAt: recordedStart ?? calls[0]?.at,
     isOver,
     completed: state.completed,
@@ -327,9 +350,7 @@ export async function readWhole(session: SessionStore) {
   }
 }
 
-export function hasLeft(
-  session: Pick<Awaited<ReturnType<typeof readWhole>>, 'startedAt' | 'diagnostics'>,
-) {
+export function hasLeft(session: Pick<SessionDetails, 'startedAt' | 'diagnostics'>): boolean {
   return session.startedAt !== undefined || session.diagnostics.length > 0
 }
 

@@ -37,6 +37,12 @@ export const workflowTemplates: readonly WorkflowTemplate[] = [
         databaseStep(3, 'inspect_table', 'Check columns, types and constraints', tables),
         { ...databaseStep(4, 'get_indexes', 'Check indexes', tables), required: false },
       ],
+      aliases: {
+        execute_query: ['execute_sql', 'write_query', 'query'],
+        select_query: ['read_query'],
+        inspect_table: ['describe_table'],
+        get_indexes: ['list_indexes'],
+      },
       mode: 'enforce',
     },
   },
@@ -63,6 +69,16 @@ export const workflowTemplates: readonly WorkflowTemplate[] = [
           invalidated_by: ['navigate_page', 'new_page', 'select_page', 'close_page'],
         },
       ],
+      aliases: {
+        click: ['browser_click'],
+        fill: ['browser_type'],
+        fill_form: ['browser_fill_form'],
+        take_snapshot: ['browser_snapshot'],
+        navigate_page: ['browser_navigate', 'browser_navigate_back'],
+        new_page: ['browser_tabs'],
+        select_page: ['browser_tabs'],
+        close_page: ['browser_close'],
+      },
       mode: 'enforce',
     },
   },
@@ -82,6 +98,16 @@ export const workflowTemplates: readonly WorkflowTemplate[] = [
         pullRequestStep(2, 'get_pull_request_files', 'List the changed files'),
         pullRequestStep(3, 'get_pull_request_status', 'Check the state of its checks'),
       ],
+      aliases: {
+        // One tool of newer servers reads all parts of a pull request.
+        get_pull_request: [pullRequestReader('get')],
+        get_pull_request_files: [pullRequestReader('get_files')],
+        get_pull_request_status: [pullRequestReader('get_status')],
+        create_pull_request_review: [
+          'pull_request_review_write',
+          'create_and_submit_pull_request_review',
+        ],
+      },
       mode: 'warn',
     },
   },
@@ -100,6 +126,11 @@ export const workflowTemplates: readonly WorkflowTemplate[] = [
         prerequisite(1, 'get_schema', 'Fetch the schema'),
         { ...prerequisite(2, 'filter_types', 'Find the types that matter'), required: false },
       ],
+      aliases: {
+        get_schema: ['introspect-schema', 'get_graphql_schema'],
+        execute_query: ['query-graphql'],
+        execute_mutation: ['query-graphql'],
+      },
       mode: 'suggest',
     },
   },
@@ -122,4 +153,8 @@ function pullRequestStep(step: number, tool: string, description: string): JsonO
     scope,
     invalidated_by: ['update_pull_request_branch', 'push_files', 'create_or_update_file'],
   }
+}
+
+function pullRequestReader(method: string): JsonObject {
+  return { tool: 'pull_request_read', params: { method } }
 }

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Answers } from '#view/questions'
+import type { Answers } from '#view/answers'
 import { type Child, Trouble } from './parts.tsx'
 import { ask, AskError } from './server.ts'
 

@@ -1,5 +1,6 @@
 import { shellWord } from '#core/text'
-import type { Answers } from '#view/questions'
+import type { Answers } from '#view/answers'
+import type { ShownStep } from '#view/run-answer'
 import { Answered, useAnswer } from './answer.tsx'
 import { Graph } from './graph.tsx'
 import { List, RowHead } from './list.tsx'
@@ -92,7 +93,7 @@ function LastRun({ graph, runId }: { graph: PlanAnswer['graph']; runId: string }
   )
 }
 
-function Steps(shown: { graph: PlanAnswer['graph']; steps?: ReturnType<typeof stepsIn> }) {
+function Steps(shown: { graph: PlanAnswer['graph']; steps?: ReadonlyMap<string, ShownStep> }) {
   const { graph, steps } = shown
   return (
     <Graph

@@ -1,4 +1,4 @@
-import type { Answers } from '#view/questions'
+import type { Answers } from '#view/answers'
 import { Answered, useAnswer } from './answer.tsx'
 import { addressOf, Chip, Clock, Empty, Section, Typed } from './parts.tsx'
 

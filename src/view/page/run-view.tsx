@@ -1,5 +1,5 @@
 import type { ShownStep } from '#view/run-answer'
-import type { Answers } from '#view/questions'
+import type { Answers } from '#view/answers'
 import { Answered } from './answer.tsx'
 import { Graph } from './graph.tsx'
 import { type Child, Chip, Clock, Facts, Findings, LongText, Section, Typed } from './parts.tsx'
@@ -25,6 +25,9 @@ function Standing(run: RunAnswer) {
           title={attempts.length > 1 ? `Attempt ${attempt.attempt}: ${attempt.status}` : 'Steps'}
         >
           <Errors {...attempt} />
+          {attempt.reworks.map((text) => (
+            <p class="note">{text}</p>
+          ))}
           <Attempt run={run} attempt={attempt} open={at === 0 ? failedFirst : undefined} />
         </Section>
       ))}
@@ -110,6 +113,7 @@ function StepDetail(properties: { runId: string; attempt: number; step: ShownSte
           ['evidence', step.evidence ?? undefined],
           ['started', step.startedAt === null ? undefined : <Clock iso={step.startedAt} />],
           ['attempts', step.attempts?.join(', ')],
+          ['round', step.round?.toString()],
           ['reason', step.reason],
           ['sandbox', step.sandbox],
           ['what to do', step.hint],

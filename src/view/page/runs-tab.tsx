@@ -1,4 +1,4 @@
-import type { Answers } from '#view/questions'
+import type { Answers } from '#view/answers'
 import { useAnswer } from './answer.tsx'
 import { List, RowHead } from './list.tsx'
 import { amount, Chip, Clock, count, Empty, Typed } from './parts.tsx'

@@ -1,5 +1,6 @@
 import type { Diagnostic } from '#core/errors'
-import type { Answers, Failure } from '#view/questions'
+import type { Answers } from '#view/answers'
+import type { Failure } from '#view/questions'
 import { largestQuestion } from '#view/shared-with-page'
 
 export class AskError extends Error {

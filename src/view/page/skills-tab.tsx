@@ -1,5 +1,5 @@
 import { shellWord } from '#core/text'
-import type { Answers } from '#view/questions'
+import type { Answers } from '#view/answers'
 import { useAnswer } from './answer.tsx'
 import { List, RowHead } from './list.tsx'
 import {
@@ -58,7 +58,7 @@ function Row(skill: ListedSkill) {
       </RowHead>
       <div class="about">{description}</div>
       <div class="chips">
-        <Chip text={scope} kind="scope" />
+        {scope !== undefined && <Chip text={scope} kind="scope" />}
         <Chip text={standing === 'used' ? trust : standing} />
         {shadows.length > 0 && <Chip text={`hides ${shadows.length}`} kind="hides" />}
         {problems > 0 && standing !== 'broken' && (

@@ -1,4 +1,4 @@
-import type { Answers } from '#view/questions'
+import type { Answers } from '#view/answers'
 import { shellWord } from '#core/text'
 import { Answered, useAnswer } from './answer.tsx'
 import { List, RowHead } from './list.tsx'

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Answers } from '#view/questions'
+import type { Answers } from '#view/answers'
 import { Answered } from './answer.tsx'
 import {
   addressOf,
@@ -18,24 +18,47 @@ type MatchAnswer = Answers['match']
 type TriggerVerdict = MatchAnswer['explanation'][number]['verdicts'][number]
 
 let kept = ''
+let keptOn = 'prompt'
+
+/** What can be tried, with what to type for it. */
+const occasions = {
+  prompt: ['a prompt', 'Type a prompt, such as: deploy to staging'],
+  edit: ['the agent edits a file', 'Type a path, such as: src/app.ts'],
+  read: ['the agent reads a file', 'Type a path, such as: src/app.ts'],
+  shell: ['the agent runs a command', 'Type a command, such as: git push'],
+} as const
 
 export function TriggersTab() {
   const [prompt, setPrompt] = useState(kept)
+  const [on, setOn] = useState(keptOn)
+  const [, placeholder] =
+    Object.entries(occasions).find(([key]) => key === on)?.[1] ?? occasions.prompt
   return (
     <div class="single">
       <h1>Triggers</h1>
-      <p class="lead">What the hook would inject for a prompt, before any model sees it.</p>
+      <p class="lead">
+        What the hook would inject for a prompt or a tool call, before any model sees it.
+      </p>
       <div class="ask">
+        <select
+          aria-label="On"
+          value={on}
+          onChange={({ currentTarget }) => setOn((keptOn = currentTarget.value))}
+        >
+          {Object.entries(occasions).map(([key, [title]]) => (
+            <option value={key}>{title}</option>
+          ))}
+        </select>
         <textarea
           class="search"
-          placeholder="Type a prompt, such as: deploy to staging"
+          placeholder={placeholder}
           aria-label="Prompt"
           value={prompt}
           onInput={({ currentTarget }) => setPrompt((kept = currentTarget.value))}
         />
       </div>
       <div aria-live="polite">
-        <Answered name="match" question={{ prompt }} delayMs={150}>
+        <Answered name="match" question={{ prompt, on }} delayMs={150}>
           {Matched}
         </Answered>
       </div>

@@ -8,9 +8,9 @@ import {
   type UIMessageChunk,
 } from 'ai'
 import { createSkills, type Skills, type SkillsOptions } from '../../../src/agent/ai/skills.ts'
-import { emptyWorld } from '../_agent-world.ts'
+import { emptyFixture } from '../_agent-fixture.ts'
 
-export type Place = ReturnType<typeof emptyWorld>
+export type Place = ReturnType<typeof emptyFixture>
 
 /** Skills of a project that is trusted, as an application has them. */
 export async function skillsOf(place: Place, options: SkillsOptions = {}): Promise<Skills> {
@@ -20,7 +20,7 @@ export async function skillsOf(place: Place, options: SkillsOptions = {}): Promi
 
 /** A project with a skill that has a script, a file and an approved tool. */
 export function project(more = 'allowed-tools: publish'): Place {
-  const place = emptyWorld()
+  const place = emptyFixture()
   place.skill('project/.claude/skills/notes', {
     more,
     body: 'SECRET-RECIPE: write the notes of $ARGUMENTS.',

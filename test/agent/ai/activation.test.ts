@@ -47,7 +47,7 @@ describe('skills in an application of the AI SDK', () => {
     }
   })
 
-  it('are activated by the user with /name, and nothing of their text goes to the page', async () => {
+  it('are activated by the user with /name, and none of their text is sent to the page', async () => {
     const skills = await skillsOf(project())
     const model = scripted([
       call('skill', { name: 'notes', arguments: 'June' }, 'a'),
@@ -90,7 +90,7 @@ describe('skills in an application of the AI SDK', () => {
     expect(sent(model, 3)).toContain('You write.')
   })
 
-  it('refuse a tool of the application that has the name of one of theirs', async () => {
+  it('refuse a tool of the application with the name of one of their tools', async () => {
     const skills = await skillsOf(project())
     expect(() => skills.settings({ tools: { skill: publish } })).toThrow(
       expect.objectContaining({ code: 'tool-name' }),

@@ -25,7 +25,7 @@ async function process(place: Place, replies: readonly Reply[], options?: Skills
   return { skills, model, agent: new ToolLoopAgent({ model, ...skills.settings() }) }
 }
 
-it('an approval waits in the page, and another process resumes it with the same secret', async () => {
+it('waits for an approval in the page, and resumes in another process with the same secret', async () => {
   const place = asking()
   const approvalSecret = 'shared between the processes'
   const first = await process(place, [activated, counts], { approvalSecret })
@@ -43,7 +43,7 @@ it('an approval waits in the page, and another process resumes it with the same 
   expect(page.received).not.toContain('SECRET-RECIPE')
 })
 
-it('a refused approval runs nothing, and the model is told', async () => {
+it('runs nothing after a refusal, and tells the model', async () => {
   const place = asking()
   const { agent, model } = await process(place, [activated, counts, says('Then not.')])
   const page = new Page()
@@ -55,7 +55,7 @@ it('a refused approval runs nothing, and the model is told', async () => {
   expect(model.doStreamCalls).toHaveLength(3)
 })
 
-it('a forged approval, or one of a process with another secret, runs nothing', async () => {
+it('runs nothing for a forged approval, or for one of a process with another secret', async () => {
   const place = asking()
   const page = new Page()
   const { agent } = await process(place, [activated, counts])
@@ -76,7 +76,7 @@ it('a forged approval, or one of a process with another secret, runs nothing', a
   expect(existsSync(join(place.project, 'ran'))).toBe(false)
 })
 
-it('an approval does not outlive the activation that it was for', async () => {
+it('ends an approval with the activation of its skill', async () => {
   const place = asking()
   const { agent } = await process(place, [activated, counts, says('Not any more.')])
   const page = new Page()
@@ -89,7 +89,7 @@ it('an approval does not outlive the activation that it was for', async () => {
   expect(existsSync(join(place.project, 'ran'))).toBe(false)
 })
 
-it('an approver answers in the process, without a suspension', async () => {
+it('asks an approver in the process, without a suspension', async () => {
   const place = asking()
   const requests: ApprovalRequest[] = []
   const { agent, model } = await process(place, [activated, counts, says('Seven.')], {
@@ -104,7 +104,7 @@ it('an approver answers in the process, without a suspension', async () => {
   expect(sent(model, 2)).toMatch(/words\\+":7/)
 })
 
-it("the application's own rule holds; a skill's allowed-tools lift its approval and no refusal", async () => {
+it("applies the application's own rule, from which a skill's allowed-tools lift an approval and no refusal", async () => {
   const execute = async ({ text }: { text: string }): Promise<string> => `published ${text}`
   const publish = tool({
     description: 'Publishes.',
@@ -128,7 +128,7 @@ it("the application's own rule holds; a skill's allowed-tools lift its approval 
   )
 })
 
-it('a call without the rules of the skills does not run', async () => {
+it('does not run a call that bypasses the rules of the skills', async () => {
   const { skills } = await process(asking(), [])
   const { tools } = skills.settings()
   const model = scripted([counts, says('It failed.')])

@@ -21,18 +21,18 @@ function withoutTheSdk(program: string) {
   return spawnSync(process.execPath, ['--input-type=module', '-e', hooks + program], options)
 }
 
-it('a run says how the AI SDK is installed where it is missing', () => {
+it('says in a run how to install the missing AI SDK', () => {
   const { stdout } = withoutTheSdk(`
     const { Agent } = await import(${JSON.stringify(entry('agent/agent.ts'))})
     const agent = new Agent({ model: 'ollama:small' })
-    for (const run of [() => agent.run('Go.'), () => agent.generate({ prompt: 'Go.' })]) {
+    for (const run of [() => agent.run('Go.'), () => agent.stream('Go.').result]) {
       await run().catch(({ code, message, hint }) => console.log(code, message, hint))
     }`)
   const line = /ai-not-installed Models need the package ai, .* npm install ai@7/g
   expect(stdout.match(line)).toHaveLength(2)
 })
 
-it('the command line says it too', () => {
+it('says on the command line how to install the missing AI SDK', () => {
   const { stderr } = withoutTheSdk(`
     process.argv.push('skillrail', 'agent', 'Go.', '--model', 'ollama:small')
     await import(${JSON.stringify(entry('cli/bin.ts'))})`)

@@ -4,7 +4,7 @@ import { jsonSchema, tool, type ToolSet, ToolLoopAgent } from 'ai'
 import { expect, it, onTestFinished } from 'vitest'
 import type { Skills, SkillsOptions } from '../../../src/agent/ai/skills.ts'
 import { openSandbox } from '../../../src/exec/sandbox/open-sandbox.ts'
-import { emptyWorld } from '../_agent-world.ts'
+import { emptyFixture } from '../_agent-fixture.ts'
 import { place as serverPlace } from '../mcp-tools/_place.ts'
 import { call, calls, type Reply, says, scripted } from '../mock-replies.ts'
 import { Page, type Place, project, script, sent, skillsOf } from './_app.ts'
@@ -41,7 +41,7 @@ const seen = ({ doGenerateCalls }: ReturnType<typeof scripted>, step: number): s
 
 const untrusted: SkillsOptions = { workspaceTrust: 'ask' }
 
-it('an untrusted skill narrows the tools, cannot be ended by the model, and lets nothing fork', async () => {
+it('lets an untrusted skill narrow the tools, and neither the model end it nor a skill fork', async () => {
   const place = project('allowed-tools: read')
   place.skill('home/.claude/skills/audit', { more: 'context: fork' })
   const skills = await skillsOf(place, { ...untrusted, agents: {} })
@@ -66,7 +66,7 @@ it('an untrusted skill narrows the tools, cannot be ended by the model, and lets
   expect(sent(model, 4)).toContain('is not run in a subagent while')
 })
 
-it('a script of an untrusted skill runs in the sandbox or not at all', async () => {
+it('runs a script of an untrusted skill in the sandbox or not at all', async () => {
   const place = project('license: MIT')
   place.executable(
     'project/.claude/skills/notes/scripts/count',
@@ -84,7 +84,7 @@ it('a script of an untrusted skill runs in the sandbox or not at all', async () 
   expect(existsSync(join(place.project, 'ran'))).toBe(false)
 })
 
-it('references of triggers come before the prompt, once, and not from untrusted skills', async () => {
+it('puts references of triggers before the prompt, once, and none of untrusted skills', async () => {
   const place = project('triggers:\n  - match: deploy\n    inject: references/style.md')
   for (const trust of ['trusted', 'ask'] as const) {
     const notices: string[] = []
@@ -107,7 +107,7 @@ it('references of triggers come before the prompt, once, and not from untrusted 
 })
 
 function guarded(event: string, hook: string): Place {
-  const place = emptyWorld()
+  const place = emptyFixture()
   const more = `hooks:\n  ${event}:\n    - hooks:\n        - { type: command, command: ./scripts/hook.sh }`
   place.skill('project/.claude/skills/guard', { more })
   place.executable('project/.claude/skills/guard/scripts/hook.sh', `#!/bin/sh\n${hook}\n`)
@@ -116,7 +116,7 @@ function guarded(event: string, hook: string): Place {
 
 const guard = call('skill', { name: 'guard' }, 'a')
 
-it('hooks of a skill refuse a call, change its input, and add to its result', async () => {
+it('lets hooks of a skill refuse a call, change its input, and add to its result', async () => {
   const says2 = 'grep -q secret && { echo "not that" >&2; exit 2; }; exit 0'
   const refusing = await skillsOf(guarded('PreToolUse', says2))
   const written = (text: string) => call('write', { text }, text)
@@ -144,7 +144,7 @@ it('hooks of a skill refuse a call, change its input, and add to its result', as
   expect(sent(third.model, 2)).toContain('write said mine\\n\\nrun the linter')
 })
 
-it('a Stop hook makes the model continue, streamed or not, and only so often', async () => {
+it('lets a Stop hook make the model continue, streamed or not, up to a limit', async () => {
   const once = 'cat >/dev/null; test -e ok || { touch ok; echo "not yet done" >&2; exit 2; }'
   for (const streams of [false, true]) {
     const skills = await skillsOf(guarded('Stop', once))
@@ -165,11 +165,11 @@ it('a Stop hook makes the model continue, streamed or not, and only so often', a
   expect(notices.join()).toContain('kept the model from ending 8 times')
 })
 
-it('tools of MCP servers belong to the skill that names them, while it is active', async () => {
+it('offers the tools of an MCP server while a skill that names the server is active', async () => {
   const { runtime, root, reached } = serverPlace()
-  const world = emptyWorld()
-  const path = world.skill('skills/things', { more: 'metadata:\n  mcp-servers: things' })
-  const skills = await skillsOf(world, {
+  const fixture = emptyFixture()
+  const path = fixture.skill('skills/things', { more: 'metadata:\n  mcp-servers: things' })
+  const skills = await skillsOf(fixture, {
     runtime,
     project: root,
     skillDirs: [path],
@@ -186,7 +186,7 @@ it('tools of MCP servers belong to the skill that names them, while it is active
   expect(reached()).toHaveLength(1)
 })
 
-it('a tool that a program registers for a skill is called with a checked input', async () => {
+it('checks the input of a tool that a program registers for a skill', async () => {
   const skills = await skillsOf(project())
   skills.manager.registerTool('notes', {
     name: 'words',

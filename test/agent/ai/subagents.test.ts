@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { runSubagent, subagentTool, totalUsage } from '../../../src/agent/ai/subagent-tool.ts'
 import { fromToolSet, toToolSet } from '../../../src/agent/ai/tool-set.ts'
-import { emptyWorld } from '../_agent-world.ts'
+import { emptyFixture } from '../_agent-fixture.ts'
 import { call, echoTool, says, scripted, tokens } from '../mock-replies.ts'
 import { Page, sent, skillsOf } from './_app.ts'
 
@@ -20,7 +20,7 @@ function finder(replies = [call('look', { at: 'x' }, 'l'), says('Found it.', tok
   return subagentTool({ name: 'finder', description: 'Finds.', agent })
 }
 
-it('a subagent answers, shows the page what it does, and its tokens are counted', async () => {
+it('returns the answer of a subagent, shows its progress to the page, and counts its tokens', async () => {
   const model = scripted([call('finder', { task: 'Find x.' }, 'a'), says('Here it is.')])
   const agent = new ToolLoopAgent({ model, tools: { finder: finder() } })
   const page = new Page()
@@ -40,7 +40,7 @@ it('a subagent answers, shows the page what it does, and its tokens are counted'
   expect((await totalUsage(result)).totalTokens).toBe(24 + 12 + 10)
 })
 
-it('a subagent that fails is a result with its tokens; one that would wait says so', async () => {
+it('returns a failed subagent as a result with its tokens, also one that would have to wait', async () => {
   const failing = finder([call('look', { at: 'x' }, 'l')])
   const model = scripted([call('finder', { task: 'Find x.' }, 'a'), says('It is lost.')])
   const result = await new ToolLoopAgent({ model, tools: { finder: failing } }).generate({
@@ -61,7 +61,7 @@ it('a subagent that fails is a result with its tokens; one that would wait says 
   expect(sent(parent, 1)).toContain('a subagent cannot wait for one')
 })
 
-it('an abort reaches the subagent', async () => {
+it('passes an abort on to the subagent', async () => {
   const aborter = new AbortController()
   const model = new MockLanguageModelV4({
     doStream: async ({ abortSignal }) => {
@@ -78,8 +78,8 @@ it('an abort reaches the subagent', async () => {
   await expect(work()).rejects.toThrow('enough')
 })
 
-it('a skill with context: fork runs in the agent of its name, also when the user types it', async () => {
-  const place = emptyWorld()
+it('runs a skill with context: fork in the agent that it names, also when the user types it', async () => {
+  const place = emptyFixture()
   const more = 'context: fork\nagent: auditor\ndisable-model-invocation: true'
   place.skill('project/.claude/skills/audit', { more, body: 'AUDIT-RULES for $ARGUMENTS.' })
   const child = scripted([says('All is well.', tokens(7, 3))])
@@ -100,7 +100,7 @@ it('a skill with context: fork runs in the agent of its name, also when the user
   expect(child.doStreamCalls).toHaveLength(1)
 })
 
-it('tools convert in both directions', async () => {
+it('converts tools in both directions', async () => {
   const ours = echoTool('group.echo', {
     inputSchema: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] },
   })

@@ -43,11 +43,11 @@ describe('a denied pattern', () => {
     ["python3.12 -c 'import os'", 'rm:*', 'unclear'],
     ['python3 tool.py', 'rm:*', 'no'],
     ['which sh', 'rm:*', 'no'],
-  ])('meets %j as %j: %s', (line, pattern, answer) => {
+  ])('compares %j with %j: %s', (line, pattern, answer) => {
     expect(commandMayFit(line, [pattern], 'linux')).toBe(answer)
   })
 
-  it('meets programs in any case where the system finds them so', () => {
+  it('ignores the case of programs where the system does', () => {
     expect(commandMayFit('GIT push', ['git push:*'], 'darwin')).toBe('unclear')
     expect(commandMayFit('Git.exe push', ['git push:*'], 'win32')).toBe('unclear')
     expect(commandMayFit('GIT push', ['git push:*'], 'linux')).toBe('no')

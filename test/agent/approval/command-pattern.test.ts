@@ -40,7 +40,7 @@ describe('a pattern approves', () => {
     expect(fits(line, pattern)).toBe(true)
   })
 
-  it('every part of a line by a pattern of its own', () => {
+  it('approves every part of a line by its own pattern', () => {
     expect(fits('npm test && git push', 'git:*', 'npm test')).toBe(true)
     expect(fits('npm test && git push && ls', 'git:*', 'npm test')).toBe(false)
   })
@@ -136,13 +136,13 @@ describe('a pattern does not approve', () => {
     expect(fits(line, pattern)).toBe(false)
   })
 
-  it('anything but plain words on Windows, where another shell reads it', () => {
+  it('approves only plain words on Windows, where another shell reads the line', () => {
     expect(commandFits('git status', ['git:*'], 'win32')).toBe(true)
     expect(commandFits('git status ^& del x', ['git:*'], 'win32')).toBe(false)
     expect(commandFits('git %X%', ['git:*'], 'win32')).toBe(false)
   })
 
-  it('anything where there is no pattern', () => {
+  it('approves nothing without a pattern', () => {
     expect(fits('git status')).toBe(false)
     expect(fits('git status', '')).toBe(false)
     expect(fits('git status', ' , ')).toBe(false)
@@ -160,7 +160,7 @@ describe('a line that is understood', () => {
   )
   const line = fc.array(piece, { maxLength: 10 }).map((parts) => parts.join(''))
 
-  it('has a program of its own in every command', () => {
+  it('has a program in every command', () => {
     fc.assert(
       fc.property(line, (text) => {
         for (const [program = ''] of shellCommands(text) ?? [[' ']]) expect(program).not.toBe('')
@@ -187,7 +187,7 @@ describe('a line that is understood', () => {
     )
   })
 
-  it.each(['sh', 'bash'])('runs nothing else when %s gets it', (shell) => {
+  it.each(['sh', 'bash'])('runs nothing else in %s', (shell) => {
     const directory = mkdtempSync(join(tmpdir(), 'skillrail-shell-'))
     onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
     const programs = join(directory, 'programs')
@@ -224,7 +224,7 @@ describe('a line that is understood', () => {
     expect(approved).toBeGreaterThan(5)
   })
 
-  it('means to sh what it was read as', () => {
+  it('is read by sh in the same way', () => {
     const safe = /^[^/]*$/
     fc.assert(
       fc.property(line, (text) => {

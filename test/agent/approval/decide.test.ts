@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createPermit, type HookVerdict } from '../../../src/agent/approval/permit.ts'
-import type { PermissionMode } from '../../../src/agent/subagents/config.ts'
+import type { PermissionMode } from '../../../src/agent/approval/permission-mode.ts'
 import type { ApprovalRequest, Permission } from '../../../src/agent/types.ts'
 import { echoTool } from '../mock-replies.ts'
 
@@ -14,6 +14,7 @@ interface CallFacts {
   needsApproval: boolean | undefined
   own: boolean
   alwaysAsk: string | undefined
+  mustAsk: string | undefined
   mode: PermissionMode
   approver: boolean
 }
@@ -27,6 +28,7 @@ const plain: CallFacts = {
   needsApproval: undefined,
   own: false,
   alwaysAsk: undefined,
+  mustAsk: undefined,
   mode: 'default',
   approver: true,
 }
@@ -70,6 +72,7 @@ async function decideCall(facts: CallFacts): Promise<Decided> {
     patternText: () => commands[facts.denied],
     patternKind: 'command',
     alwaysAsk: () => alwaysAsk,
+    mustAsk: facts.mustAsk,
   })
   const context = { toolCallId: '1', signal: AbortSignal.any([]), onEvent: () => undefined }
   const permission: Permission = await permit(tool, {}, context)
@@ -155,11 +158,12 @@ describe('a call is decided', () => {
     needsApproval: fc.constantFrom(undefined, true, false),
     own: fc.boolean(),
     alwaysAsk: fc.constantFrom(undefined, 'outside'),
+    mustAsk: fc.constantFrom(undefined, 'the user wants that'),
     mode: fc.constantFrom('default', 'plan', 'dont-ask'),
     approver: fc.boolean(),
   })
 
-  it('never more freely where something takes away', async () => {
+  it('is never decided more freely with a further restriction', async () => {
     const taking: Partial<CallFacts>[] = [
       { denied: 'yes' },
       { narrowedBy: 'x' },
@@ -173,7 +177,16 @@ describe('a call is decided', () => {
     )
   })
 
-  it('never by asking where nobody may be asked, and always with a reason', async () => {
+  it('is never allowed without a question if the user wants to be asked about the tool', async () => {
+    await fc.assert(
+      fc.asyncProperty(facts, async (given) => {
+        const decision = await decideCall({ ...given, mustAsk: 'the user wants that' })
+        expect(decision.kind).not.toBe('allow')
+      }),
+    )
+  })
+
+  it('is never a question without an approver, and always has a reason', async () => {
     await fc.assert(
       fc.asyncProperty(facts, async (given) => {
         const decision = await decideCall(given)

@@ -27,7 +27,7 @@ describe('a path fits', () => {
     expect(pathFits(path, [pattern])).toBe(expected)
   })
 
-  it('in time that does not explode with many stars', () => {
+  it('is compared in reasonable time, also with many stars', () => {
     expect(globFits('a/'.repeat(200) + 'b', '**/a/'.repeat(100) + 'c')).toBe(false)
     expect(globFits('a'.repeat(5000), '*a'.repeat(1000) + 'b')).toBe(false)
   })

@@ -4,7 +4,7 @@ import type { AgentTool, ApprovalRequest, Approver } from '../../../src/agent/ty
 import { createPermit, type PermitOptions } from '../../../src/agent/approval/permit.ts'
 import { createBuiltInTools } from '../../../src/agent/built-in-tools/built-in-tools.ts'
 import { parseAllowedTools } from '../../../src/skill/allowed-tools.ts'
-import { emptyWorld, withAgent } from '../_agent-world.ts'
+import { emptyFixture, withAgent } from '../_agent-fixture.ts'
 import { calls, echoTool, says } from '../mock-replies.ts'
 import { until } from '../../patience.ts'
 
@@ -12,7 +12,7 @@ function permit(options: Partial<PermitOptions> = {}): {
   ask: (name: string, input: JsonObject) => Promise<boolean | string>
   tools: AgentTool[]
 } {
-  const place = emptyWorld()
+  const place = emptyFixture()
   const tools = createBuiltInTools(['all'], { project: place.project, runtime: place.runtime })
   const decide = createPermit({ agent: 'main', platform: 'linux', ...options })
   return {
@@ -39,22 +39,22 @@ const rules =
   })
 
 describe('a call', () => {
-  it('is approved by the list of an active skill, pattern and all', async () => {
+  it('is approved by the list of an active skill, including its pattern', async () => {
     const { ask } = permit({ rules: rules('Bash(git:*) Edit(src/**) Write') })
     expect(await ask('shell', { command: 'git status' })).toBe(true)
     expect(await ask('shell', { command: 'git status; rm x' })).toMatch(
       /this session cannot ask for one/,
     )
-    expect(await ask('edit', { file_path: 'src/../src/a' })).toBe(true)
+    expect(await ask('edit', { file_path: 'src/../src/a.ts' })).toBe(true)
     expect(await ask('edit', { file_path: 'src/../a' })).toMatch(/cannot ask/)
-    expect(await ask('write', { file_path: 'anything' })).toBe(true)
+    expect(await ask('write', { file_path: 'anything.txt' })).toBe(true)
     expect(await ask('write', { file_path: '.git/hooks/pre-commit' })).toMatch(/act by themselves/)
     expect(await ask('write', { file_path: 'src/../.Claude/settings.json' })).toMatch(/act by/)
     expect(await ask('write', { file_path: '../anything' })).toMatch(/outside of the project/)
     expect(await ask('read', { file_path: 'x' })).toBe(true)
   })
 
-  it('of an MCP tool is approved by its name, its server and wildcards', async () => {
+  it('is approved by the name of its MCP tool, its server and wildcards', async () => {
     const tool: AgentTool = {
       ...echoTool('github.get_issue'),
       readOnly: false,
@@ -76,7 +76,7 @@ describe('a call', () => {
     expect(await allowed('')).toBe(false)
   })
 
-  it('that is denied stays so whatever approves it', async () => {
+  it('stays denied whatever approves it', async () => {
     const { ask } = permit({
       rules: rules('*'),
       denied: parseAllowedTools('Bash(rm:*) Write'),
@@ -113,7 +113,7 @@ describe('a call', () => {
     expect(seen[0]).toMatchObject({ agent: 'main', reason: 'not read-only' })
   })
 
-  it('goes on being asked for after an approver that threw', async () => {
+  it('needs an approval again after an approver threw', async () => {
     let calls = 0
     const approver: Approver = () => {
       if (++calls === 1) throw new Error('lost')
@@ -124,7 +124,7 @@ describe('a call', () => {
     expect(await ask('shell', { command: 'b' })).toBe(true)
   })
 
-  it('is asked for after a question that was withdrawn and never answered', async () => {
+  it('needs an approval again after a question was withdrawn without an answer', async () => {
     const seen: ApprovalRequest[] = []
     const decide = createPermit({
       agent: 'main',
@@ -148,7 +148,7 @@ describe('a call', () => {
     expect(seen.map(({ signal }) => signal.aborted)).toEqual([true, false])
   })
 
-  it('that searches a directory with denied files in it is asked for, or refused', async () => {
+  it('needs an approval or is refused if it searches a directory with denied files', async () => {
     const denied = parseAllowedTools('Grep(secrets/**) LS(secrets/**)')
     for (const tool of ['search', 'list']) {
       const { ask } = permit({ denied, mode: 'dont-ask' })
@@ -168,7 +168,7 @@ describe('a call', () => {
     '.skillrail/workflows.json',
     'opencode.json',
     'opencode.jsonc',
-  ])('that writes %s is asked for though a skill approves it', async (file_path) => {
+  ])('needs an approval if it writes %s, even if a skill approves it', async (file_path) => {
     const { ask } = permit({ rules: rules('Write Edit') })
     expect(await ask('write', { file_path, content: '' })).toMatch(/act by themselves/)
     expect(await ask('edit', { file_path })).toMatch(/act by themselves/)
@@ -185,8 +185,8 @@ describe('an agent', () => {
     says('done'),
   ]
 
-  it('does not see what it may never call, and may not call it', async () => {
-    const agent = withAgent(emptyWorld(), replies, {
+  it('is not offered the tools that it may never call, and cannot call them', async () => {
+    const agent = withAgent(emptyFixture(), replies, {
       builtIns: ['all'],
       disallowedTools: ['Write Edit', 'Bash(rm:*)'],
       approver: () => Promise.resolve({ approved: true }),
@@ -199,8 +199,8 @@ describe('an agent', () => {
     expect(echo).toBe('ok')
   })
 
-  it('in permission mode plan sees only what changes nothing', async () => {
-    const agent = withAgent(emptyWorld(), [says('done')], {
+  it('is offered only tools that change nothing in permission mode plan', async () => {
+    const agent = withAgent(emptyFixture(), [says('done')], {
       builtIns: ['all'],
       permissionMode: 'plan',
     })

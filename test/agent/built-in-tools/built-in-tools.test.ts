@@ -17,7 +17,8 @@ import {
   createBuiltInTools,
   type BuiltInToolOptions,
 } from '../../../src/agent/built-in-tools/built-in-tools.ts'
-import { emptyWorld } from '../_agent-world.ts'
+import { FailedResult } from '../../../src/agent/failed-result.ts'
+import { emptyFixture } from '../_agent-fixture.ts'
 import { until, withinLimit } from '../../patience.ts'
 
 interface Hand {
@@ -26,10 +27,10 @@ interface Hand {
 }
 
 function hands(more: Partial<BuiltInToolOptions> = {}): {
-  place: ReturnType<typeof emptyWorld>
+  place: ReturnType<typeof emptyFixture>
   hand: (name: string) => Hand
 } {
-  const place = emptyWorld()
+  const place = emptyFixture()
   const tools = createBuiltInTools(['all'], {
     project: place.project,
     runtime: place.runtime,
@@ -58,7 +59,7 @@ function hands(more: Partial<BuiltInToolOptions> = {}): {
 }
 
 describe('the built-in tools', () => {
-  it('are found by name and alias, in one order, and by nothing else', () => {
+  it('are selected by name and alias only, and have one order', () => {
     const { place } = hands()
     const options = { project: place.project, runtime: place.runtime }
     const names = (wanted: string[]): string[] =>
@@ -71,7 +72,7 @@ describe('the built-in tools', () => {
 })
 
 describe('a path', () => {
-  it('outside of the project is asked for, through links and dots too', async () => {
+  it('needs an approval outside of the project, also through links and dots', async () => {
     const { place, hand } = hands()
     place.write({ 'outside/secret': 'secret', 'project/inside': 'inside' })
     symlinkSync(join(place.root, 'outside'), join(place.project, 'link'))
@@ -90,7 +91,7 @@ describe('a path', () => {
     expect(await hand('read').run({ file_path: join(place.project, 'inside') })).toBe('1\tinside')
   })
 
-  it('outside that was asked for is not used when a link leads elsewhere by then', async () => {
+  it('is refused after an approval if a link leads elsewhere by then', async () => {
     const { place, hand } = hands()
     place.write({ 'outside/a': 'a', 'outside/b': 'b' })
     const read = hand('read')
@@ -104,7 +105,7 @@ describe('a path', () => {
     await expect(read.run(input)).rejects.toThrow('was not approved')
   })
 
-  it('outside that the approver allows is reached through the whole permit', async () => {
+  it('can be read outside of the project after the approver allows it', async () => {
     const { place, hand } = hands()
     place.write({ 'outside/a': 'a' })
     const { tool, run } = hand('read')
@@ -124,7 +125,7 @@ describe('a path', () => {
     expect(asked).toEqual([`${join(place.root, 'outside/a')} is outside of the project`])
   })
 
-  it('of an active skill may be read without asking, and not written', async () => {
+  it('can be read without an approval in an active skill, and not written', async () => {
     const { place, hand } = hands()
     place.write({ 'skills/x/a.md': 'text' })
     const readable = hands({ readable: () => [join(place.root, 'skills/x')] })
@@ -137,7 +138,7 @@ describe('a path', () => {
 })
 
 describe('read', () => {
-  it('gives lines with numbers, in parts', async () => {
+  it('returns numbered lines, in parts', async () => {
     const { place, hand } = hands()
     place.write({ 'project/a': Array.from({ length: 3000 }, (_, i) => `line ${i + 1}`).join('\n') })
     const all = String(await hand('read').run({ file_path: 'a' }))
@@ -149,7 +150,7 @@ describe('read', () => {
     expect(await hand('read').run({ file_path: 'a', offset: 9999 })).toMatch(/only 3000 lines/)
   })
 
-  it('says what is binary, missing, a directory, too large or empty', async () => {
+  it('reports a file that is binary, missing, a directory, too large or empty', async () => {
     const { place, hand } = hands()
     place.write({ 'project/empty': '', 'project/big': 'x'.repeat(11 * 1024 * 1024) })
     writeFileSync(join(place.project, 'nul'), Buffer.from([65, 0, 66]))
@@ -182,7 +183,7 @@ describe('list and search', () => {
     await expect(hand('list').run({ path: 'src/b.ts' })).rejects.toThrow('not a directory')
   })
 
-  it('find lines by expression and by text, and skip what is binary', async () => {
+  it('find lines by expression and by text, and skip binary files', async () => {
     const { place, hand } = hands()
     place.write({ 'project/src/a.ts': 'one\nTwo (x)\n', 'project/b.md': 'two\n' })
     writeFileSync(join(place.project, 'bin'), Buffer.from('two\0'))
@@ -198,7 +199,7 @@ describe('list and search', () => {
     await expect(search({ pattern: '(' })).rejects.toThrow('cannot be used')
   })
 
-  it('say that they stopped before they had seen everything', async () => {
+  it('report that they stopped early', async () => {
     const { place, hand } = hands()
     place.write({ 'project/z.txt': 'needle\n' })
     const many = join(place.project, 'a')
@@ -214,7 +215,7 @@ describe('list and search', () => {
     expect(await hand('search').run({ pattern: 'needle' })).toBe('z.txt:1:needle')
   }, 60_000)
 
-  it('answer for a pattern that takes other engines for ever', async () => {
+  it('answer for a pattern that other engines never finish', async () => {
     const { place, hand } = hands()
     place.write({ 'project/a': `${'a'.repeat(50_000)}!` })
     expect(await hand('search').run({ pattern: '(a+)+$' })).toBe('No line matches.')
@@ -222,7 +223,7 @@ describe('list and search', () => {
 })
 
 describe('write and edit', () => {
-  it('write whole files, with directories, and say what would change', async () => {
+  it('write whole files with their directories, and describe the change', async () => {
     const { place, hand } = hands()
     const input = { file_path: 'new/a.txt', content: 'one\ntwo\n' }
     expect(hand('write').tool.effect?.(input)).toBe('makes new/a.txt\n@@ -1,0 +1,2 @@\n+one\n+two')
@@ -285,11 +286,11 @@ describe('shell', () => {
     const shell = (command: string): Promise<unknown> => hand('shell').run({ command })
     expect(await shell('pwd')).toBe(place.project)
     expect(await shell('echo "[$UNWANTED_SECRET]"')).toBe('[]')
-    expect(await shell('echo out; echo err >&2; exit 3')).toBe(
-      'out\n[standard error]\nerr\n[exit code 3]',
+    expect(await shell('echo out; echo err >&2; exit 3')).toEqual(
+      new FailedResult('out\n[standard error]\nerr\n[exit code 3]'),
     )
     expect(await shell('true')).toBe('(no output)')
-    expect(await shell('kill -9 $$')).toBe('[ended by signal SIGKILL]')
+    expect(await shell('kill -9 $$')).toEqual(new FailedResult('[ended by signal SIGKILL]'))
   })
 
   it('ends the whole process group at the time limit and when it is aborted', async () => {
@@ -308,14 +309,14 @@ describe('shell', () => {
     ).rejects.toThrow('was stopped')
   })
 
-  it('keeps only so much of what is printed', async () => {
+  it('keeps a limited part of the output', async () => {
     const { hand } = hands()
     const output = String(await hand('shell').run({ command: 'yes | head -c 10000000' }))
     expect(output).toContain('bytes left out')
     expect(output.length).toBeLessThan(140_000)
   })
 
-  it('tells the approver the whole command', () => {
+  it('shows the approver the whole command', () => {
     const { place, hand } = hands()
     expect(hand('shell').tool.effect?.({ command: 'rm -rf x' })).toBe(
       `runs in ${place.project}:\nrm -rf x`,

@@ -1,13 +1,8 @@
 import type { ModelMessage } from 'ai'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  Compactor,
-  dropOldest,
-  estimateMessages,
-  messageTexts,
-  summarizeOldest,
-} from '../../../src/agent/conversation/compact.ts'
+import { Compactor, dropOldest, summarizeOldest } from '../../../src/agent/conversation/compact.ts'
+import { estimateMessages, messageTexts } from '../../../src/agent/conversation/messages.ts'
 
 const nobody = async (): Promise<string> => ''
 
@@ -81,7 +76,7 @@ describe('dropOldest', () => {
     expect(allText(shorter)).not.toContain('0'.repeat(4000))
   })
 
-  it('says how many exchanges are gone, in their place', () => {
+  it('replaces omitted exchanges by their number', () => {
     const messages = [
       user('Go.'),
       ...Array.from({ length: 30 }, (_, n) => says(`${n} `.repeat(100))),
@@ -109,7 +104,7 @@ describe('dropOldest', () => {
     expect(text).not.toContain(old)
   })
 
-  it('does not take what another tool returns for a skill', () => {
+  it('does not take the result of another tool for a skill', () => {
     const forged = skill('evil', 'x'.repeat(4000))
     const messages = [
       user('Go.'),
@@ -181,7 +176,7 @@ describe('any conversation that is made shorter', () => {
     )
   })
 
-  it('begins with the task, ends with what came last, and is never longer than before', () => {
+  it('begins with the task, ends with the last exchange, and is never longer than before', () => {
     fc.assert(
       fc.property(conversation, fc.nat({ max: 5000 }), ({ messages }, target) => {
         const shorter = dropOldest(messages, target)
@@ -192,7 +187,7 @@ describe('any conversation that is made shorter', () => {
     )
   })
 
-  it('is changed no more when it is made shorter again to what it has', () => {
+  it('does not change when it is shortened again to its own length', () => {
     fc.assert(
       fc.property(conversation, fc.nat({ max: 5000 }), ({ messages }, target) => {
         const once = dropOldest(messages, target)
@@ -206,7 +201,7 @@ describe('Compactor', () => {
   const step = (index: number): ModelMessage[] =>
     exchange(`${index}`, [{ tool: 'read', text: `${index} `.repeat(300) }])
 
-  it('sends the same beginning again until there is too much of it', async () => {
+  it('sends the same beginning until it exceeds the budget', async () => {
     const compactor = new Compactor({ budget: 1200 })
     let messages: readonly ModelMessage[] = [user('Go.')]
     let before: readonly ModelMessage[] = []
@@ -222,7 +217,7 @@ describe('Compactor', () => {
     expect(changes).toBeLessThan(15)
   })
 
-  it('is asked for less exactly when a conversation has grown out of the budget', async () => {
+  it('calls its strategy exactly when a conversation exceeds the budget', async () => {
     let asked = 0
     const strategy = (messages: readonly ModelMessage[]): readonly ModelMessage[] => {
       asked += 1
@@ -244,7 +239,7 @@ describe('Compactor', () => {
     expect(asked).toBe(times + 1)
   })
 
-  it('knows what the model can still see', async () => {
+  it('knows which messages the model can still read', async () => {
     const compactor = new Compactor({ budget: 500 })
     const first = says('the first answer '.repeat(30))
     const messages = [user('Go.'), first, ...Array.from({ length: 9 }, (_, n) => step(n)).flat()]
@@ -254,7 +249,7 @@ describe('Compactor', () => {
     expect(visible).not.toContain('the first answer')
   })
 
-  it('takes another strategy, which may ask a model', async () => {
+  it('accepts another strategy, which can call a model', async () => {
     const compactor = new Compactor({
       budget: 10,
       strategy: async (messages, target) => [user(`${messages.length} messages in ${target}`)],
@@ -273,7 +268,7 @@ describe('summarizeOldest', () => {
     user('Now?'),
   ]
 
-  it('puts a summary by the model in place of the oldest, and keeps skills, prompts and pairs', async () => {
+  it('replaces the oldest exchanges by a summary, and keeps skills, prompts and pairs', async () => {
     const asked: string[] = []
     const messages = conversation(20)
     const target = 1500
@@ -292,7 +287,7 @@ describe('summarizeOldest', () => {
     expect(text).toContain('file 19')
   })
 
-  it('drops the oldest where the model fails', async () => {
+  it('drops the oldest exchanges if the model fails', async () => {
     const messages = conversation(20)
     const fails = async (): Promise<string> => {
       throw new Error('down')

@@ -15,7 +15,7 @@ import { Agent } from '../../../src/agent/agent.ts'
 import { conversationFiles, type ConversationStore } from '../../../src/agent/conversation/store.ts'
 import type { AgentEvent, Approval } from '../../../src/agent/types.ts'
 import { StateFileError } from '../../../src/core/errors.ts'
-import { world } from '../../library/_world.ts'
+import { fixture } from '../../library/_fixture.ts'
 import { call, calls, echoTool, says, scripted } from '../mock-replies.ts'
 
 interface Kept {
@@ -25,7 +25,7 @@ interface Kept {
 }
 
 function kept(): Kept {
-  const { runtime, root } = world()
+  const { runtime, root } = fixture()
   const directory = join(root, 'conversations')
   const store = conversationFiles({ directory, runtime })
   const agent = (options: Omit<AgentOptions, 'store'>): Agent =>
@@ -40,7 +40,7 @@ function writer() {
 }
 
 describe('a conversation that is stored', () => {
-  it('is continued by another agent, with everything that was said and used', async () => {
+  it('is continued by another agent, with all messages and tokens', async () => {
     const { store, directory, agent } = kept()
     const first = agent({ model: scripted([says('Hello Ada.')]) })
     await first.generate('My name is Ada.')
@@ -64,7 +64,7 @@ describe('a conversation that is stored', () => {
     await expect(kept().store.load(reference)).rejects.toMatchObject({ code, exitCode: 3 })
   })
 
-  it('is refused where the beginning of an ID means several, where it is newer or damaged', async () => {
+  it('is refused if the beginning of an ID is ambiguous, or if the file is newer or damaged', async () => {
     const { store, directory, agent } = kept()
     for (const text of ['One.', 'Two.']) {
       await agent({ model: scripted([says(text)]) }).generate(text)
@@ -96,7 +96,7 @@ describe('a conversation that is stored', () => {
     expect(readFileSync(target, 'utf8')).not.toContain('changed')
   })
 
-  it('is used by one process at a time, and has what another one added', async () => {
+  it('is used by one process at a time, and contains the changes of another one', async () => {
     const { store, agent } = kept()
     const first = agent({ model: scripted([says('One.'), says('Three.')]) })
     await first.generate('First.')
@@ -111,14 +111,14 @@ describe('a conversation that is stored', () => {
     }
   })
 
-  it('has what another one added also after it could not be stored', async () => {
+  it('contains the changes of another process even after a failure to store', async () => {
     const { store, agent } = kept()
     let isFull = false
     const save: typeof store.save = async (conversation) => {
       if (isFull) throw new Error('full')
       await store.save(conversation)
     }
-    const runtime = { ...world().runtime, now: () => 1 }
+    const runtime = { ...fixture().runtime, now: () => 1 }
     const given = { runtime, store: { ...store, save } }
     const model = scripted([says('One.'), says('Lost.'), says('Three.')])
     const first = new Agent({ ...given, model })
@@ -132,8 +132,8 @@ describe('a conversation that is stored', () => {
     expect(JSON.stringify((await store.load('latest')).messages)).toContain('Second.')
   })
 
-  it('has its secrets masked in the file, and whole for whoever continues it', async () => {
-    const { runtime, root } = world({ env: { DEPLOY_TOKEN: 'correct horse' } })
+  it('has masked secrets in the file, and whole ones for the user who continues it', async () => {
+    const { runtime, root } = fixture({ env: { DEPLOY_TOKEN: 'correct horse' } })
     const directory = join(root, 'conversations')
     const store = conversationFiles({ directory, runtime })
     const secrets = [['gh', 'p_', 'q7R8'.repeat(9)].join(''), 'correct horse']
@@ -171,8 +171,8 @@ describe('a conversation that is stored', () => {
     expect(readdirSync(directory).filter((name) => name.endsWith('.json'))).toHaveLength(100)
   })
 
-  it('that cannot be stored is a clear sentence, and the run continues', async () => {
-    const { runtime } = world()
+  it('is reported in a clear sentence if it cannot be stored, and the run continues', async () => {
+    const { runtime } = fixture()
     const events: AgentEvent[] = []
     const store = conversationFiles({ directory: '/dev/full/conversations', runtime })
     const agent = new Agent({
@@ -219,7 +219,7 @@ describe('an approval that waits', () => {
     await expect(second.resume()).rejects.toMatchObject({ code: 'turn-complete' })
   })
 
-  it('is not approved where the user continues with another prompt', async () => {
+  it('ends unapproved if the user continues with another prompt', async () => {
     const { agent } = kept()
     const write = writer()
     const model = scripted([call('write'), says('Fine.')])
@@ -239,7 +239,7 @@ describe('an approval that waits', () => {
   })
 })
 
-it('a finished delegation is resumed by another process, in its conversation', async () => {
+it('resumes a finished delegation of another process in its conversation', async () => {
   const { agent } = kept()
   const subagents = [{ name: 'worker', description: 'Works.' }]
   const delegate = { agent: 'worker', task: 'Count the files.' }

@@ -42,7 +42,7 @@ describe.each(protocols)('an agent over %s', (protocol, modelAt) => {
   }
 
   it.each(['generate', 'stream'] as const)(
-    '%s: calls tools side by side, answers, and counts what the server counts',
+    '%s: calls tools concurrently, answers, and counts the same tokens as the server',
     async (how) => {
       let running = 0
       let most = 0
@@ -113,7 +113,7 @@ describe.each(protocols)('an agent over %s', (protocol, modelAt) => {
     expect((await stream.result).text).toBe('It is two, as expected.')
   })
 
-  it.each([true, false])('sees pictures of a prompt and of results of tools', async (isOurs) => {
+  it('sends pictures of a prompt and of tool results', async () => {
     const picture = Buffer.from('picture of a result').toString('base64')
     const prompt = Buffer.from('picture of a prompt').toString('base64')
     const camera = tool({
@@ -134,10 +134,7 @@ describe.each(protocols)('an agent over %s', (protocol, modelAt) => {
       { tools: [camera] },
     )
     const files = [{ type: 'file' as const, mediaType: 'image/png', data: prompt }]
-    const content = [{ type: 'text' as const, text: 'What is it?' }, ...files]
-    const { text } = isOurs
-      ? await agent.generate('What is it?', { files })
-      : await agent.generate({ messages: [{ role: 'user', content }] })
+    const { text } = await agent.generate('What is it?', { files })
     expect(text).toBe('A cat.')
     const [first, second] = server.prompts().map(({ body }) => body)
     expect(first).toContain(prompt)
@@ -146,7 +143,7 @@ describe.each(protocols)('an agent over %s', (protocol, modelAt) => {
     expect(JSON.stringify(events)).not.toContain(picture)
   })
 
-  it('tells the model what was wrong with arguments, and with a tool that is not there', async () => {
+  it('tells the model about wrong arguments and about a tool that does not exist', async () => {
     // Google's protocol has objects where others have texts.
     const broken = protocol === 'generate content' ? { a: 1 } : '{"a": 1, "b":'
     const { agent, server } = await agentOn(
@@ -188,7 +185,7 @@ describe.each(protocols)('an agent over %s', (protocol, modelAt) => {
     expect(agent.messages.flatMap(resultTexts)).toEqual([`Error: ${sentence}`])
   })
 
-  it('asks again after 429 and 500, and gives up with what was said', async () => {
+  it('tries again after 429 and 500, and then reports the message of the server', async () => {
     const busy: ModelTurn = { error: { status: 429, retryAfterMs: 1 } }
     const { agent, server } = await agentOn([
       busy,
@@ -210,18 +207,40 @@ describe.each(protocols)('an agent over %s', (protocol, modelAt) => {
     expect(second.server.prompts()).toHaveLength(4)
   })
 
-  it('ends as failed when a stream breaks off, and keeps what came', async () => {
+  it('ends as failed when a stream breaks off, and keeps the text until then', async () => {
     const text = 'one two three four five six seven eight'
     const { agent } = await agentOn([{ text, cutAfter: 6 }], { callSettings: { maxRetries: 0 } })
     const result = await agent.stream('Count.').result
     expect(result.status).toBe('failed')
-    expect(result.error).toMatch(/model call failed/)
+    expect(result.error).toMatch(/^The answer ended early/)
     expect(text.startsWith(result.text)).toBe(true)
     expect(result.text).not.toBe(text)
   })
 
+  it('ends as failed when the server ends a stream before the answer is complete, and makes no call of it', async () => {
+    const text = 'one two three'
+    let executed = 0
+    const counting = adder(async () => void executed++)
+    const calls = [{ name: 'math__add', input: { a: 1, b: 2 } }]
+    for (const turn of [{ text }, { text, calls }, { calls }]) {
+      let endAfter = 0
+      for (; endAfter < 50; endAfter++) {
+        const { agent } = await agentOn([{ ...turn, endAfter }, 'Done.'], { tools: [counting] })
+        const result = await agent.stream('Count.').result
+        if (result.status === 'completed') break
+        expect(result).toMatchObject({ status: 'failed', turns: 1 })
+        expect(result.error).toMatch(/^The answer ended early/)
+        expect(text.startsWith(result.text)).toBe(true)
+        expect(executed).toBe(0)
+      }
+      expect(endAfter).toBeGreaterThan(0)
+      expect(endAfter).toBeLessThan(50)
+      executed = 0
+    }
+  })
+
   it.each(['generate', 'stream'] as const)(
-    '%s: lets go of a model that does not answer when it is cancelled, and can be asked again',
+    '%s: stops waiting for a silent model on cancellation, and can run again',
     async (how) => {
       const { agent, server } = await agentOn((_request, index): ModelTurn | string =>
         index === 0 ? { silent: true } : 'Here.',
@@ -237,7 +256,7 @@ describe.each(protocols)('an agent over %s', (protocol, modelAt) => {
     },
   )
 
-  it('activates a skill: its tool from the next step on, its content once, and gone afterwards', async () => {
+  it('activates a skill: its tool from the next step on, its content once, and neither afterwards', async () => {
     const greet = defineSkill({
       name: 'greet',
       description: 'Greets. Use when somebody arrives.',
@@ -308,7 +327,7 @@ describe.each(protocols)('an agent over %s', (protocol, modelAt) => {
     expect(events.some(({ type }) => type === 'delegation')).toBe(true)
   })
 
-  it('hands work to a subagent in the background, goes on, and is told the result', async () => {
+  it('delegates work in the background, continues, and receives the result', async () => {
     let release = (): void => undefined
     const released = new Promise<void>((resolve) => (release = resolve))
     const slow = tool({

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type CommandAnswer, type CommandWorld, runCommand } from '../../chain/_command.ts'
+import { type CommandAnswer, type CommandFixture, runCommand } from '../../chain/_command.ts'
 import { makeProject, type TestProject } from '../../chain/_project.ts'
 import { lastUserText, readRequest, toolResults } from '../../model-server/read-request.ts'
 import { type ModelServer, type Script, startModelServer } from '../../model-server/server.ts'
@@ -26,18 +26,18 @@ const report = (status: string, more: object = {}): string =>
 async function run(
   script: Script,
   options: readonly string[] = [],
-  world: CommandWorld = {},
+  fixture: CommandFixture = {},
 ): Promise<CommandAnswer> {
   server = await startModelServer(script)
   const model = ['--model', 'openai-compatible:small', '--base-url', `${server.url}/v1`]
   const words = ['run', 'main', ...model, '--json', ...options, 'src/a.ts']
-  return await runCommand('run', words, project, world)
+  return await runCommand('run', words, project, fixture)
 }
 
 const steps = ({ json }: CommandAnswer): unknown => json.attempts[0]?.steps
 
 describe('a model as the executor of a step', () => {
-  it('is told the skill, its arguments and the state, and its report is the result', async () => {
+  it('reads the skill, its arguments and the state, and its report is the result', async () => {
     const answer = await run([
       {
         text: report('success', { metrics: [{ name: 'findings', value: 7 }] }),
@@ -67,7 +67,7 @@ describe('a model as the executor of a step', () => {
     expect(journal).toMatch(/"promptDigest":"sha256:[0-9a-f]{64}"/)
   })
 
-  it('is asked for the shape of the report by the server and in words', async () => {
+  it('gets the schema of the report through the API and in words', async () => {
     const answer = await run([{ text: report('success') }])
     expect(answer.code).toBe(0)
     const [request] = server.prompts()
@@ -80,20 +80,17 @@ describe('a model as the executor of a step', () => {
   it.each([
     [400, "'response_format.type' must be 'text'"],
     [422, 'failed to parse grammar'],
-  ])(
-    'is asked in words alone by a server that refuses the shape with %i',
-    async (status, message) => {
-      const answer = await run(({ body }) =>
-        body.includes('response_format')
-          ? { error: { status, message } }
-          : { text: report('success') },
-      )
-      expect(steps(answer)).toMatchObject([{}, { status: 'success', result: 'seven findings' }])
-      expect(server.prompts().at(-1)?.body).not.toContain('response_format')
-    },
-  )
+  ])('gets the schema in words alone if the server refuses it with %i', async (status, message) => {
+    const answer = await run(({ body }) =>
+      body.includes('response_format')
+        ? { error: { status, message } }
+        : { text: report('success') },
+    )
+    expect(steps(answer)).toMatchObject([{}, { status: 'success', result: 'seven findings' }])
+    expect(server.prompts().at(-1)?.body).not.toContain('response_format')
+  })
 
-  it('is not asked again for any other refusal, which is said', async () => {
+  it('is not called again after any other refusal, which is reported', async () => {
     const answer = await run([{ error: { status: 400, message: 'no such thing' } }])
     expect(server.prompts()).toHaveLength(1)
     expect(JSON.stringify(steps(answer))).toContain(
@@ -101,7 +98,7 @@ describe('a model as the executor of a step', () => {
     )
   })
 
-  it('is told the references that the triggers of the skill inject', async () => {
+  it('reads the references that the triggers of the skill inject', async () => {
     const directory = join(project.directory, '.skillrail/skills/review')
     mkdirSync(join(directory, 'references'))
     writeFileSync(join(directory, 'references/strict.md'), 'THE STRICT RULES')
@@ -113,14 +110,14 @@ describe('a model as the executor of a step', () => {
     expect(server.prompts().map(lastUserText)[0]).toContain('THE STRICT RULES')
   })
 
-  it('fails the step as it says, with its errors', async () => {
+  it('fails the step with the errors that it reports', async () => {
     const errors = [{ code: 'tests-failed', message: 'two tests fail' }]
     const answer = await run([report('critical', { errors })])
     expect(answer.code).toBe(1)
     expect(steps(answer)).toMatchObject([{}, { status: 'critical', errors }])
   })
 
-  it('is asked again for a report that has not the asked form, and fails without one', async () => {
+  it('is asked again for a report that does not match the schema, and fails without one', async () => {
     const usage = { input: 100, output: 5 }
     const answer = await run([{ text: 'All done, everything is perfect.', usage }])
     expect(steps(answer)).toMatchObject([
@@ -136,7 +133,7 @@ describe('a model as the executor of a step', () => {
     expect(second.code).toBe(0)
   })
 
-  it('fails the step when the model cannot be asked', async () => {
+  it('fails the step if the model cannot be called', async () => {
     const answer = await run([{ error: { status: 400, message: 'No such model.' } }])
     expect(steps(answer)).toMatchObject([
       {},
@@ -145,7 +142,7 @@ describe('a model as the executor of a step', () => {
     expect(JSON.stringify(steps(answer))).toContain('No such model.')
   })
 
-  it('is let go when the step runs out of its time', async () => {
+  it('is stopped when the step reaches its time limit', async () => {
     project.write('main', {
       metadata: ['chain: [prepare, review]', 'timeout: 1'],
     })
@@ -153,7 +150,7 @@ describe('a model as the executor of a step', () => {
     expect(steps(answer)).toMatchObject([{}, { status: 'failure', errors: [{ code: 'timeout' }] }])
   })
 
-  it('works with the tools that it is given, and only with what its skill approves', async () => {
+  it('uses the tools of its step, and only calls that its skill approves', async () => {
     writeFileSync(
       join(project.directory, '.skillrail/skills/review/SKILL.md'),
       '---\nname: review\ndescription: Reviews. Use when testing.\nallowed-tools: Read Bash(echo:*)\n---\nReview.\n',
@@ -206,7 +203,7 @@ describe('a plan for a model', () => {
   const plan = async (line: string): Promise<CommandAnswer> =>
     runCommand('chain plan', ['chain', 'plan', 'main', ...line.split(' ')], project)
 
-  it('names the model, and what of the skill it has no equal for', async () => {
+  it('names the model, and the parts of the skill that have no effect', async () => {
     writeFileSync(
       join(project.directory, '.skillrail/skills/review/SKILL.md'),
       '---\nname: review\ndescription: Reviews. Use when testing.\nallowed-tools: Read\nmodel: opus\n---\nReview.\n',
@@ -241,13 +238,13 @@ describe('a plan for a model', () => {
       'run main --model ollama:small --engine restate --base-url http://127.0.0.1:9/v1',
       '--engine restate and --base-url cannot be used together',
     ],
-  ])('options that mean nothing are refused: %s', async (line, message) => {
+  ])('refuses options without a meaning: %s', async (line, message) => {
     const { code, stderr } = await project.cli(line.split(' '))
     expect(stderr).toContain(message)
     expect(code).toBe(2)
   })
 
-  it('is refused for a skill that nobody trusts', async () => {
+  it('is refused for an untrusted skill', async () => {
     const words = ['run', 'main', '--model', 'ollama:small', '--json']
     const { code, error } = await runCommand('run', words, project, { workspaceTrust: 'ask' })
     expect(code).toBe(4)
@@ -274,7 +271,7 @@ describe('the command line', () => {
     expect(server.prompts()).toHaveLength(2)
   })
 
-  it('says at once that a provider is unknown, before anything runs', async () => {
+  it('reports an unknown provider before anything runs', async () => {
     const { code, stderr } = await project.cli(['run', 'main', '--model', 'nobody:x'])
     expect(code).toBe(3)
     expect(stderr).toContain('Unknown model provider "nobody".')

@@ -29,7 +29,7 @@ const fateOf = (number: number): 'cancelled' | 'failed' | 'completed' => {
 const answersTo = (number: number): number =>
   fateOf(number) === 'completed' || (number >= silent && number < cancelled) ? 2 : 1
 
-it('6.3 row 2, complaint 2: of 50 delegations at once, 10 cancelled and 5 failing, each has a result, usage is that of the server, and nothing is left', async () => {
+it('returns a result for each of 50 concurrent delegations and counts the tokens that the server counted', async () => {
   const before = resources()
   let waiting = 0
   const server = await startModelServer((request): ModelTurn => {

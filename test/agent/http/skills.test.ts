@@ -5,7 +5,7 @@ import { Page, project, skillsOf } from '../ai/_app.ts'
 import { protocols, serve } from './_protocols.ts'
 
 describe.each(protocols)('skills of an application over %s', (_protocol, modelAt) => {
-  it('are activated, and a call waits in the page for its approval', async () => {
+  it('activate, and a call waits in the page for its approval', async () => {
     const { server, told } = await serve([
       { calls: [{ name: 'skill', input: { name: 'notes', arguments: 'May' } }] },
       { calls: [{ name: 'publish', input: { title: 'May' } }] },

@@ -76,7 +76,7 @@ describe('a run that completes', () => {
     expect(model.doGenerateCalls[0]?.prompt[0]).toEqual({ role: 'system', content: 'Be brief.' })
   })
 
-  it('calls a tool and goes on with what it said', async () => {
+  it('calls a tool and continues with its result', async () => {
     const tool = echoTool('skill.echo')
     const { outcome, model, events } = await run([call('skill__echo', { a: 1 }), says('Done.')], {
       offered: () => [tool],
@@ -95,7 +95,7 @@ describe('a run that completes', () => {
     expect(events[1]).toMatchObject({ tool: 'skill.echo', input: { a: 1 } })
   })
 
-  it('carries out the calls of one step side by side and answers in their order', async () => {
+  it('makes the calls of one step concurrently and answers in their order', async () => {
     const order: string[] = []
     let release = (): void => undefined
     const secondRan = new Promise<void>((resolve) => {
@@ -122,7 +122,7 @@ describe('a run that completes', () => {
     expect(resultsSeen(model, 1)).toEqual(['one', 'two'])
   })
 
-  it('offers at each step what there is then', async () => {
+  it('offers the current tools at each step', async () => {
     let active = false
     const late = echoTool('late')
     const load = echoTool('load', {
@@ -139,7 +139,7 @@ describe('a run that completes', () => {
     expect(late.seen).toHaveLength(1)
   })
 
-  it('streams text as it comes and books the same usage', async () => {
+  it('streams text as it arrives and records the same usage', async () => {
     const { events, outcome, usage } = await run([says('One two three.', tokens(7, 3))], {
       stream: true,
     })
@@ -149,7 +149,7 @@ describe('a run that completes', () => {
     expect(usage.map((entry) => entry.usage.inputTokens)).toEqual([7])
   })
 
-  it('reads messages that were sent in the meantime before the next step', async () => {
+  it('reads messages that arrived in the meantime before the next step', async () => {
     let asked = 0
     const { model } = await run([call('echo'), says('Done.')], {
       offered: () => [echoTool()],
@@ -159,7 +159,7 @@ describe('a run that completes', () => {
     expect(last).toMatchObject({ role: 'user', content: [{ text: 'Use Paris, Texas.' }] })
   })
 
-  it('goes on after the last answer when a message came while it was written', async () => {
+  it('continues after the last answer if a message arrived during it', async () => {
     let asked = 0
     const { outcome } = await run([says('Done.'), says('Done again.')], {
       steering: () => (++asked === 2 ? ['One more thing.'] : []),
@@ -167,7 +167,7 @@ describe('a run that completes', () => {
     expect(outcome).toMatchObject({ status: 'completed', text: 'Done again.', turns: 2 })
   })
 
-  it('goes on when something wants it to before it stops', async () => {
+  it('continues if a part objects to the end', async () => {
     const asked: string[] = []
     const { outcome } = await run([says('Done.'), says('Really done.')], {
       async beforeStop(text) {
@@ -181,7 +181,7 @@ describe('a run that completes', () => {
 })
 
 describe('what the model does wrong', () => {
-  it('is told that a tool does not exist, and which there are', async () => {
+  it('is a call of a tool that does not exist, and the answer lists the tools', async () => {
     const { model, outcome } = await run([call('raed'), says('Done.')], {
       offered: () => [echoTool('read'), echoTool('write')],
     })
@@ -191,7 +191,7 @@ describe('what the model does wrong', () => {
     expect(outcome.status).toBe('completed')
   })
 
-  it('may call a tool by its display name, and the history keeps the wire name', async () => {
+  it('includes a display name of a tool, and the history contains the wire name', async () => {
     const tool = echoTool('pdf.extract')
     const { outcome } = await run([call('pdf.extract', { page: 1 }), says('Done.')], {
       offered: () => [tool],
@@ -205,20 +205,23 @@ describe('what the model does wrong', () => {
     ['a list', '[1]', 'Error: echo was not called: its arguments must be one JSON object.'],
     ['a missing argument', '{}', 'Error: echo was not called: path is missing.'],
     ['a wrong type', '{"path": 5}', 'Error: echo was not called: path must be string.'],
-  ])('is told of arguments that are %s', async (_, input, sentence) => {
-    const tool = echoTool('echo', {
-      inputSchema: {
-        type: 'object',
-        properties: { path: { type: 'string' } },
-        required: ['path'],
-      },
-    })
-    const { model } = await run([call('echo', input), says('Done.')], { offered: () => [tool] })
-    expect(resultsSeen(model, 1)[0]).toContain(sentence)
-    expect(tool.seen).toEqual([])
-  })
+  ])(
+    'includes arguments that are %s, which are answered with an error',
+    async (_, input, sentence) => {
+      const tool = echoTool('echo', {
+        inputSchema: {
+          type: 'object',
+          properties: { path: { type: 'string' } },
+          required: ['path'],
+        },
+      })
+      const { model } = await run([call('echo', input), says('Done.')], { offered: () => [tool] })
+      expect(resultsSeen(model, 1)[0]).toContain(sentence)
+      expect(tool.seen).toEqual([])
+    },
+  )
 
-  it('reads the error of a tool that fails as text, and the loop goes on', async () => {
+  it('reads the error of a failed tool as text, and the loop continues', async () => {
     const tool = echoTool('echo', {
       execute: async () => {
         throw new Error('the disk is full')
@@ -232,7 +235,7 @@ describe('what the model does wrong', () => {
     expect(events.find(({ type }) => type === 'tool-result')).toMatchObject({ isError: true })
   })
 
-  it('is told why a call was refused', async () => {
+  it('tells the model why a call was refused', async () => {
     const tool = echoTool('shell')
     const { model } = await run([call('shell'), says('Done.')], {
       offered: () => [tool],
@@ -242,7 +245,7 @@ describe('what the model does wrong', () => {
     expect(tool.seen).toEqual([])
   })
 
-  it('gets 10 MB of a result cut, with a notice of how much is missing', async () => {
+  it('cuts a result of 10 MB, with a notice of how much is missing', async () => {
     const tool = echoTool('echo', { execute: async () => 'x'.repeat(10_000_000) })
     const { model } = await run([call('echo'), says('Done.')], { offered: () => [tool] })
     const [seen = ''] = resultsSeen(model, 1)
@@ -250,7 +253,7 @@ describe('what the model does wrong', () => {
     expect(seen).toContain('9950000 of 10000000 characters were left out')
   })
 
-  it('is told when one call gives the same result again and again, and then ends with a summary', async () => {
+  it('includes one call with the same result again and again, which ends with a summary', async () => {
     const model = new MockLanguageModelV4({
       doGenerate: async ({ tools }) => (tools === undefined ? says('I was stuck.') : call('echo')),
     })
@@ -265,7 +268,21 @@ describe('what the model does wrong', () => {
     expect(resultsSeen(model, 3).at(-1)).toContain('the same result 3 times in a row')
   })
 
-  it('is asked again when it answers nothing, and then the run has failed', async () => {
+  it('ends with a summary when two tools are called in turn for ever', async () => {
+    let asked = 0
+    const model = new MockLanguageModelV4({
+      doGenerate: async ({ tools }) =>
+        tools === undefined ? says('I was stuck.') : call(asked++ % 2 === 0 ? 'ping' : 'pong'),
+    })
+    const { outcome } = await run(model, { offered: () => [echoTool('ping'), echoTool('pong')] })
+    expect(outcome).toMatchObject({
+      status: 'capped',
+      turns: 11,
+      error: 'The model made the same 2 steps 5 times in a row with the same results: ping, pong.',
+    })
+  })
+
+  it('includes empty answers: it is asked again, and then the run fails', async () => {
     const { outcome, model } = await run([says(''), says(''), says('')])
     expect(outcome).toMatchObject({
       status: 'failed',
@@ -278,7 +295,7 @@ describe('what the model does wrong', () => {
 })
 
 describe('a run that ends before the model is done', () => {
-  it('has one last turn without tools for a summary when its turns are used up', async () => {
+  it('has one last turn without tools for a summary when it reaches its maximum of turns', async () => {
     let count = 0
     const model = new MockLanguageModelV4({
       doGenerate: async ({ tools }) =>
@@ -311,7 +328,7 @@ describe('a run that ends before the model is done', () => {
     })
   })
 
-  it('has failed with what was used until then when a model call fails', async () => {
+  it('fails with the tokens until then when a model call fails', async () => {
     const error = new APICallError({
       message: 'upstream is down',
       url: 'http://127.0.0.1/v1',
@@ -333,7 +350,7 @@ describe('a run that ends before the model is done', () => {
     expect(outcome.error).not.toContain('abcdefghijklmnop')
   })
 
-  it('is cancelled while the model is asked', async () => {
+  it('can be cancelled during a model call', async () => {
     const controller = new AbortController()
     const model = new MockLanguageModelV4({
       doGenerate: ({ abortSignal }) =>
@@ -346,7 +363,7 @@ describe('a run that ends before the model is done', () => {
     expect(outcome).toMatchObject({ status: 'cancelled', error: 'The run was cancelled.' })
   })
 
-  it('is cancelled while a tool runs that does not listen, and its call has a result', async () => {
+  it('can be cancelled during a tool that ignores the signal, and the call has a result', async () => {
     const controller = new AbortController()
     const tool = echoTool('echo', {
       execute: () => {
@@ -364,7 +381,7 @@ describe('a run that ends before the model is done', () => {
     expect(usage).toHaveLength(1)
   })
 
-  it('keeps what was streamed until it was cut off, and counts the call', async () => {
+  it('keeps the streamed text of an interrupted answer, and counts the call', async () => {
     const controller = new AbortController()
     const model = new MockLanguageModelV4({
       doStream: async () => ({
@@ -388,13 +405,13 @@ describe('a run that ends before the model is done', () => {
     expect(usage.map((entry) => entry.usage.requests)).toEqual([1])
   })
 
-  it('does not begin when it was cancelled before', async () => {
+  it('does not begin if it was already cancelled', async () => {
     const { outcome, model } = await run([says('never')], { signal: AbortSignal.abort() })
     expect(outcome.status).toBe('cancelled')
     expect(model.doGenerateCalls).toEqual([])
   })
 
-  it('has failed when two tools would have one name', async () => {
+  it('fails if two tools would have one name', async () => {
     const { outcome } = await run([says('never')], {
       offered: () => [echoTool('a.b'), echoTool('a__b')],
     })
@@ -420,7 +437,7 @@ describe('a structured answer', () => {
     expect(model.doGenerateCalls[0]?.prompt[0]?.content).toContain('JSON Schema')
   })
 
-  it('is not forced on the provider as long as there are tools to be called', async () => {
+  it('is not required from the provider while tools are offered', async () => {
     const { outcome, model } = await run([call('echo'), says('{"count": 2}')], {
       outputSchema,
       offered: () => [echoTool()],
@@ -434,7 +451,7 @@ describe('a structured answer', () => {
     expect(outcome.output).toEqual({ count: 3 })
   })
 
-  it('is asked for again when it has not the shape, and then the run has failed', async () => {
+  it('is requested again if it does not match the schema, and then the run fails', async () => {
     const wrong = says('{"count": "two"}')
     const { outcome, model } = await run([wrong, says('none'), wrong], { outputSchema })
     expect(outcome).toMatchObject({

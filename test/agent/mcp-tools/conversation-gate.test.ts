@@ -2,11 +2,13 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { AgentEnvironment } from '../../../src/agent/agent-options.ts'
+import { createBuiltInTools } from '../../../src/agent/built-in-tools/built-in-tools.ts'
 import { McpPart } from '../../../src/agent/mcp-tools/mcp-part.ts'
 import { loadConfiguration } from '../../../src/core/configuration.ts'
 import { collectActingParts } from '../../../src/trust/acting-parts.ts'
 import { TrustStore } from '../../../src/trust/store.ts'
 import { wireName } from '../../../src/agent/tool.ts'
+import type { AgentTool } from '../../../src/agent/types.ts'
 import { call, echoTool, says } from '../mock-replies.ts'
 import { linesOf } from '../../fixtures/server-project.ts'
 import { closeAgents, type Place, place, results } from './_place.ts'
@@ -46,7 +48,7 @@ describe('a step on a server of the project that is not offered', () => {
     ['none is', () => []],
     ['one of the program is', ({ server }: Place) => [server]],
     ['another one is', () => ['things']],
-  ])('is called before a tool of the agent where %s', async (_, choose) => {
+  ])('is called before a tool of the agent if %s', async (_, choose) => {
     const here = place()
     const reached = withOthers(here)
     const publish = echoTool('publish')
@@ -57,7 +59,7 @@ describe('a step on a server of the project that is not offered', () => {
     expect(publish.seen).toHaveLength(1)
   })
 
-  it('is called before a tool of one that is, which keeps its process', async () => {
+  it('is called before a tool of an offered server, which keeps its process', async () => {
     const here = place()
     const reached = withOthers(here)
     const answers = [call('things__get_echo', { message: 'hi' }), says('Done.')]
@@ -69,7 +71,7 @@ describe('a step on a server of the project that is not offered', () => {
     expect(agent.listTools().some(({ name }) => name.startsWith('others.'))).toBe(false)
   })
 
-  it('is called before a tool of one that a skill names', async () => {
+  it('is called before a tool of a server that a skill names', async () => {
     const here = place()
     const reached = withOthers(here)
     const skill = join(here.home, '.claude', 'skills', 'echo')
@@ -83,7 +85,7 @@ describe('a step on a server of the project that is not offered', () => {
     expect(reached()).toEqual(['list_things {}'])
   })
 
-  it('keeps the call from being made while that server cannot be used', async () => {
+  it('prevents the call while that server cannot be used', async () => {
     const here = place()
     withOthers(here)
     const { command, args } = here.server
@@ -117,7 +119,7 @@ describe('a call', () => {
     },
   )
 
-  it('of a tool with several names passes once', async () => {
+  it('passes once if its tool has several names', async () => {
     const { workflows, agent, notices } = place()
     workflows({ look: workflow(['Glob', 'LS', 'list'], { mode: 'suggest' }) })
     const options = { builtIns: ['list' as const] }
@@ -125,7 +127,7 @@ describe('a call', () => {
     expect(notices).toHaveLength(1)
   })
 
-  it('passes the workflow that can run, whichever of its names that means', async () => {
+  it('passes the workflow that can run, under whichever of its names', async () => {
     const { workflows, agent, reached } = place()
     const prerequisites = [{ ...step, tool: 'nowhere' }]
     workflows({ lost: workflow(['Glob'], { prerequisites }), look: workflow(['list']) })
@@ -135,7 +137,7 @@ describe('a call', () => {
   })
 
   it.each(['publish-everything', `${'long-'.repeat(12)}name__publish-everything`])(
-    'of the tool of a skill with a long name is meant by %s',
+    "of a skill's tool with a long name is matched by %s",
     async (name) => {
       const { workflows, agent, reached } = place()
       workflows({ look: workflow([name]) })
@@ -158,7 +160,7 @@ describe('a run that was cancelled', () => {
     expect(await running).toMatchObject({ status: 'cancelled', turns: 0 })
   })
 
-  it('is a delegation too, of which the time includes the start of servers', async () => {
+  it('can be a delegation, whose time limit includes the start of servers', async () => {
     const here = place()
     const server = silent(here)
     const subagents = [{ name: 'helper', description: 'Helps.' }]
@@ -173,7 +175,7 @@ describe('a run that was cancelled', () => {
   })
 })
 
-it('a workflow that was accepted stands before its calls when its file is gone', async () => {
+it('refuses the calls of an accepted workflow whose file is gone', async () => {
   const { root, runtime, workflows, agent } = place()
   workflows({ look: workflow(['publish']) })
   await new TrustStore(runtime).accept(root, collectActingParts(root, []))
@@ -189,7 +191,7 @@ it('a workflow that was accepted stands before its calls when its file is gone',
   expect(other.seen).toHaveLength(1)
 })
 
-it('nothing is started after the conversation was closed', async () => {
+it('starts nothing after the conversation was closed', async () => {
   const { root, runtime, workflows, started } = place()
   workflows({ look: workflow(['publish']) })
   const { settings } = loadConfiguration(runtime)
@@ -238,7 +240,7 @@ describe("a step that is one of the agent's own tools", () => {
     expect(notices.join()).not.toContain('not enforced')
   })
 
-  it('is not done by a call that failed', async () => {
+  it('does not count as done by a failed call', async () => {
     const { workflows, agent } = place()
     workflows(before([first('check')]))
     const publish = echoTool('publish')
@@ -254,7 +256,7 @@ describe("a step that is one of the agent's own tools", () => {
   it.each([
     ['exit code', 'exit 1', '[exit code 1]'],
     ['signal', 'kill -9 $$', '[ended by signal SIGKILL]'],
-  ])('is not done by a command whose %s says that it failed', async (_, command, told) => {
+  ])('does not count as done by a command whose %s reports a failure', async (_, command, told) => {
     const { workflows, agent, root } = place()
     workflows(before([first('shell')]))
     const publish = echoTool('publish')
@@ -270,7 +272,26 @@ describe("a step that is one of the agent's own tools", () => {
     expect(publish.seen).toHaveLength(1)
   })
 
-  it('is not done by a script of a skill that failed', async () => {
+  it('does not count as done when the tool that ran a failing command copies its input', async () => {
+    const { workflows, agent, root, runtime } = place()
+    workflows(before([first('shell')]))
+    const publish = echoTool('publish')
+    const shells = createBuiltInTools(['shell'], { project: root, runtime })
+    const copying = shells.map((shell): AgentTool => {
+      const { execute, ...facts } = shell
+      return { ...facts, execute: (input, context) => execute({ ...input }, context) }
+    })
+    const writer = agent([call('shell', { command: 'exit 1' }), call('publish'), says('Done.')], {
+      tools: [publish, ...copying],
+      approver: async () => ({ approved: true }),
+    })
+    await writer.generate('Publish.')
+    expect(results(writer)[0]).toBe('[exit code 1]')
+    expect(results(writer)[1]).toMatch(/^Error: Workflow 'look' failed at step 1/)
+    expect(publish.seen).toEqual([])
+  })
+
+  it('does not count as done by a failed script of a skill', async () => {
     const { workflows, agent, home } = place()
     workflows(before([first('look.check')]))
     const skill = join(home, '.claude', 'skills', 'look')
@@ -295,7 +316,7 @@ describe("a step that is one of the agent's own tools", () => {
     expect(publish.seen).toHaveLength(1)
   })
 
-  it('is a built-in one too, by the name that skills give it', async () => {
+  it('can be a built-in tool, under its name in skills', async () => {
     const { workflows, agent } = place()
     workflows(before([first('Glob')]))
     const publish = echoTool('publish')
@@ -308,7 +329,7 @@ describe("a step that is one of the agent's own tools", () => {
     expect(publish.seen).toHaveLength(1)
   })
 
-  it('holds for the parameters that the workflow gives it, and says them', async () => {
+  it('requires the parameters of the workflow, and names them', async () => {
     const { workflows, agent, root } = place()
     workflows(before([first('read', { params: { file_path: '$call.path' } })]))
     writeFileSync(join(root, 'a.md'), 'a')
@@ -327,7 +348,7 @@ describe("a step that is one of the agent's own tools", () => {
     expect(results(writer)[2]).toContain('Call read with {"file_path":"b.md"} first')
   })
 
-  it('gives its result to the next step', async () => {
+  it('passes its result to the next step', async () => {
     const { workflows, agent } = place()
     const steps = [first('find'), first('check', { step: 2, params: { id: '$steps.1.id' } })]
     workflows(before(steps))
@@ -346,7 +367,7 @@ describe("a step that is one of the agent's own tools", () => {
     expect(publish.seen).toHaveLength(1)
   })
 
-  it('stands before a tool of a server too, until that makes it stale', async () => {
+  it('comes before a tool of a server too, until that tool makes it stale', async () => {
     const { server, workflows, agent, reached } = place()
     const step = first('check', { invalidated_by: ['get_echo'] })
     workflows({ look: workflow(['list_things'], { prerequisites: [step] }) })
@@ -367,7 +388,7 @@ describe("a step that is one of the agent's own tools", () => {
     expect(results(writer)[4]).toContain('Call check first')
   })
 
-  it('is there in a subagent that has it, whether its parent does or not', async () => {
+  it('exists in a subagent with that tool, even if its parent lacks the tool', async () => {
     const { workflows, agent } = place()
     workflows(before([first('check')]))
     const [publish, check] = [echoTool('publish'), echoTool('check')]
@@ -380,7 +401,7 @@ describe("a step that is one of the agent's own tools", () => {
     expect(publish.seen).toHaveLength(1)
   })
 
-  it('keeps a subagent without it from the call', async () => {
+  it('prevents the call of a subagent without that tool', async () => {
     const { workflows, agent } = place()
     workflows(before([first('check')]))
     const [publish, check] = [echoTool('publish'), echoTool('check')]
@@ -392,7 +413,7 @@ describe("a step that is one of the agent's own tools", () => {
     expect(publish.seen).toEqual([])
   })
 
-  it('is left out where it is not required', async () => {
+  it('is left out if it is not required', async () => {
     const { workflows, agent, notices } = place()
     workflows(before([first('check', { required: false })]))
     const [publish, check] = [echoTool('publish'), echoTool('check')]
@@ -415,7 +436,7 @@ describe("a step that is one of the agent's own tools", () => {
   })
 })
 
-it('refuses calls of an agent’s own tools once its servers are closed', async () => {
+it('refuses calls of the agent’s own tools once its servers are closed', async () => {
   const { root, runtime } = place()
   const options = { model: 'x:y', mcp: 'project', project: root, runtime } as const
   const part = new McpPart(new AgentEnvironment(options), () => undefined)

@@ -1,6 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { systemRuntime } from '../../../src/core/runtime.ts'
+import { serverProject } from '../../fixtures/server-project.ts'
 import { call, calls, echoTool, says } from '../mock-replies.ts'
 import { closeAgents, place, results } from './_place.ts'
 
@@ -19,7 +21,7 @@ describe('MCP servers of an agent', () => {
     expect(reached()).toHaveLength(1)
   })
 
-  it('are also called by the name that other agents give them', async () => {
+  it('can be called by the names of other agents', async () => {
     const { server, agent } = place()
     const reader = agent([call('mcp__own__get_echo', { message: 'hi' }), says('Done.')], {
       mcp: [server],
@@ -28,7 +30,7 @@ describe('MCP servers of an agent', () => {
     expect(results(reader)).toEqual(['hi 1'])
   })
 
-  it('say which parameters are wrong, and are not called', async () => {
+  it('report wrong parameters, and are not called', async () => {
     const { server, agent, reached } = place()
     const reader = agent([call('own__get_echo', { text: 'hi' }), says('Done.')], { mcp: [server] })
     await reader.generate('Echo.')
@@ -49,7 +51,7 @@ describe('MCP servers of an agent', () => {
     expect(reached()).toEqual([])
   })
 
-  it('are those of the project, all or by name', async () => {
+  it('can be those of the project, all or by name', async () => {
     const { agent } = place()
     for (const mcp of ['project', ['things']] as const) {
       const reader = agent([call('things__get_echo', { message: 'hi' }), says('Done.')], { mcp })
@@ -58,6 +60,35 @@ describe('MCP servers of an agent', () => {
     }
     const lost = agent([], { mcp: ['thigns'] })
     await expect(lost.generate('Go.')).rejects.toMatchObject({ name: 'ServerNotFoundError' })
+  })
+
+  it('leave out a tool whose schema a provider would refuse, with a warning', async () => {
+    const { agent, notices } = place()
+    const { root, scripted, configure } = serverProject()
+    const schemas = {
+      whole: { type: 'object', properties: { n: { type: 'integer' } } },
+      referring: {
+        $ref: '#/$defs/args',
+        $defs: {
+          args: { type: 'object', properties: { n: { $ref: '#/$defs/l' } }, required: ['n'] },
+          l: { type: 'integer' },
+        },
+      },
+      dangling: { type: 'object', properties: { n: { $ref: '#/$defs/gone' } } },
+      remote: { type: 'object', properties: { n: { $ref: 'http://127.0.0.1:9/n.json' } } },
+      text: { type: 'string' },
+      unknown_type: { type: 'object', properties: { n: { type: 'strnig' } } },
+      impossible: { type: 'object', properties: { n: false }, required: ['n'] },
+    }
+    const tools = Object.entries(schemas).map(([name, inputSchema]) => [name, { inputSchema }])
+    configure({ odd: scripted('odd', Object.fromEntries(tools)) })
+    const runtime = systemRuntime({ cwd: root, home: root, env: { PATH: process.env['PATH'] } })
+    const reader = agent([says('Done.')], { mcp: ['odd'], runtime })
+    expect(await reader.generate('Go.')).toMatchObject({ status: 'completed' })
+    const offered = reader.listTools().map(({ name }) => name)
+    expect(offered.toSorted()).toEqual(['odd.referring', 'odd.whole'])
+    const left = notices.flatMap((line) => /The tool odd__(\w+) is left out/.exec(line)?.[1] ?? [])
+    expect(left.toSorted()).toEqual(['dangling', 'impossible', 'remote', 'text', 'unknown_type'])
   })
 
   it('start nothing for a project that is not trusted', async () => {
@@ -127,7 +158,7 @@ describe('MCP servers of an agent', () => {
     expect(reached()).toEqual([])
   })
 
-  it('cannot be defined by half, or twice', async () => {
+  it('cannot be defined incompletely or twice', async () => {
     const { server, agent } = place()
     const half = agent([], { mcp: [{ name: 'half' }] })
     await expect(half.generate('Go.')).rejects.toThrow('needs either a command or a url')
@@ -150,7 +181,7 @@ describe('workflows of a project stand before a tool of the agent itself while n
   const names = (lines: readonly string[]): (string | undefined)[] =>
     lines.map((line) => /\w+/.exec(line)?.[0])
 
-  it('and run its steps on the servers of the project, once', async () => {
+  it('run their steps on the servers of the project, once', async () => {
     const { root, agent, reached, notices } = place()
     write(root, { look: workflow })
     const [publish, other] = [echoTool('publish'), echoTool('other')]
@@ -165,7 +196,7 @@ describe('workflows of a project stand before a tool of the agent itself while n
     expect(writer.listTools().map(({ name }) => name)).toEqual(['publish', 'other'])
   })
 
-  it('start nothing for calls that no workflow stands before', async () => {
+  it('start nothing for calls without a workflow', async () => {
     const { root, agent, started, notices } = place()
     write(root, { look: { ...workflow, triggers: { tools: ['deploy'] } } })
     const publish = echoTool('publish')
@@ -175,7 +206,7 @@ describe('workflows of a project stand before a tool of the agent itself while n
     expect(notices).toEqual([])
   })
 
-  it('and before the same tool in a subagent', async () => {
+  it('apply to the same tool in a subagent', async () => {
     const { root, agent, reached } = place()
     write(root, { look: workflow })
     const publish = echoTool('publish')
@@ -188,7 +219,7 @@ describe('workflows of a project stand before a tool of the agent itself while n
     expect(publish.seen).toHaveLength(1)
   })
 
-  it('by the names that the tool of a skill has', async () => {
+  it("apply to all names of a skill's tool", async () => {
     for (const name of ['greet.wave', 'greet__wave', 'wave']) {
       const { root, agent, reached } = place()
       write(root, { look: { ...workflow, triggers: { tools: [name] } } })
@@ -198,7 +229,7 @@ describe('workflows of a project stand before a tool of the agent itself while n
     }
   })
 
-  it('by the names that skills give to built-in tools, once', async () => {
+  it('apply to the names of built-in tools in skills, once', async () => {
     const { root, agent, reached } = place()
     write(root, { look: { ...workflow, triggers: { tools: ['Glob', 'Ls', 'list'] } } })
     writeFileSync(join(root, 'a.md'), '')
@@ -208,7 +239,7 @@ describe('workflows of a project stand before a tool of the agent itself while n
     expect(names(reached())).toEqual(['list_things'])
   })
 
-  it('and hold again what a call of another tool makes stale', async () => {
+  it('run steps again that a call of another tool makes stale', async () => {
     const { root, agent, reached } = place()
     const [step] = workflow.prerequisites
     write(root, { look: { ...workflow, prerequisites: [{ ...step, invalidated_by: ['touch'] }] } })
@@ -218,7 +249,7 @@ describe('workflows of a project stand before a tool of the agent itself while n
     expect(names(reached())).toEqual(['list_things', 'list_things'])
   })
 
-  it('and refuse the call in a project that is not trusted, without a server', async () => {
+  it('refuse the call in an untrusted project, without a server', async () => {
     const { root, agent, started } = place()
     write(root, { look: workflow })
     const [publish, other] = [echoTool('publish'), echoTool('other')]
@@ -233,7 +264,7 @@ describe('workflows of a project stand before a tool of the agent itself while n
     expect(started()).toEqual([])
   })
 
-  it('and refuse every call while a workflow cannot be read', async () => {
+  it('refuse every call while a workflow cannot be read', async () => {
     const { root, agent, started } = place()
     write(root, '{ "look": ')
     const other = echoTool('other')
@@ -244,7 +275,7 @@ describe('workflows of a project stand before a tool of the agent itself while n
     expect(started()).toEqual([])
   })
 
-  it('and refuse the call while a server that may have its steps cannot be used', async () => {
+  it('refuse the call while a server that may have their steps cannot be used', async () => {
     const { root, agent } = place()
     write(root, { look: workflow })
     const broken = { mcpServers: { things: { command: join(root, 'not-there') } } }
@@ -258,7 +289,7 @@ describe('workflows of a project stand before a tool of the agent itself while n
     expect(publish.seen).toEqual([])
   })
 
-  it('and say so where their steps are installed nowhere', async () => {
+  it('report that their steps are installed nowhere', async () => {
     const { root, agent, notices } = place()
     write(root, { look: workflow })
     writeFileSync(join(root, '.mcp.json'), '{}')

@@ -30,7 +30,7 @@ describe('resolveModel', () => {
     expect(asked).toEqual(['x'])
   })
 
-  it('takes the address of an OpenAI-compatible server from the call, then from the settings', async () => {
+  it('uses the address of an OpenAI-compatible server from the call, then from the settings', async () => {
     const name = 'openai-compatible:m'
     const settings = { compatibleUrl: 'http://127.0.0.1:1/v1', runtime }
     await expect(resolveModel(name, settings)).resolves.toMatchObject({ modelId: 'm' })
@@ -90,14 +90,14 @@ describe('resolveModel', () => {
     })
   })
 
-  it('names the variable of a key that is missing, and sends no other provider’s', async () => {
+  it('names the variable of a missing key, and sends no other provider’s key', async () => {
     await expect(resolveModel('anthropic:x', { runtime: { env: {} } })).rejects.toMatchObject({
       code: 'key-missing',
       hint: 'Set ANTHROPIC_API_KEY.',
     })
   })
 
-  it('refuses a provider that gives a name in place of a model', async () => {
+  it('refuses a provider that returns a name instead of a model', async () => {
     const providers = { mine: { languageModel: () => 'openai/gpt-5' } }
     await expect(resolveModel('mine:x', { providers, runtime })).rejects.toMatchObject({
       code: 'model-unresolved',

@@ -4,7 +4,7 @@ import { PromptTemplateError } from '../../../src/agent/errors.ts'
 import { promptText } from '../../../src/agent/prompt-template.ts'
 
 describe('promptText', () => {
-  it('leaves plain text as it is', () => {
+  it('does not change plain text', () => {
     expect(promptText('Say {{nothing}}.')).toBe('Say {{nothing}}.')
   })
 
@@ -19,7 +19,7 @@ describe('promptText', () => {
     expect(promptText({ template, variables })).toBe(text)
   })
 
-  it('names every variable that has no value, and the one that was probably meant', () => {
+  it('names every variable without a value, and the nearest name', () => {
     const render = (template: string): string =>
       promptText({ template, variables: { language: 'Rust' } })
     expect(() => render('{{a}} {{b}} {{a}}')).toThrow(
@@ -41,7 +41,7 @@ describe('promptText', () => {
     expect(() => promptText({ template: '{{toString}}', variables: {} })).toThrow(/no value/)
   })
 
-  it('puts any value in whole', () => {
+  it('inserts any value unchanged', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (before, value) => {
         const safe = before.replaceAll('{', '(').replaceAll('\\', '/')

@@ -55,13 +55,13 @@ it.each([
     { end: { kind: 'timeout' }, stdout: '', stderr: '' } as const,
     { notices: ['it did not finish in time'] },
   ],
-])('a PreToolUse hook that answers with %s', (_, end, expected) => {
+])('reads the answer of a PreToolUse hook with %s', (_, end, expected) => {
   const answer = readHookAnswer('PreToolUse', end)
   expect(answer).toMatchObject(expected)
   expect(answer.decision).toBe('decision' in expected ? expected.decision : undefined)
 })
 
-it('a PostToolUse or Stop hook blocks with its reason and decides nothing', () => {
+it('reads a PostToolUse or Stop hook as a block with a reason, without a decision', () => {
   const block = exit(0, '{"decision":"block","reason":"tests fail"}')
   for (const event of ['PostToolUse', 'Stop'] as const) {
     expect(readHookAnswer(event, block)).toMatchObject({

@@ -24,7 +24,7 @@ it('reads events, groups and commands, with seconds', () => {
   ])
 })
 
-it('tells what it cannot use and keeps the rest', () => {
+it('reports invalid hooks and keeps the others', () => {
   const { hooks, problems } = readHooks({
     PreToolUses: [],
     PreToolUse: [
@@ -53,12 +53,12 @@ it.each([
   ['mcp__memory__store', memory, true],
   ['mcp__other__.*', memory, false],
   ['Bash', memory, false],
-])('the matcher %j', (text, tool, expected) => {
+])('reads the matcher %j', (text, tool, expected) => {
   const reading = readMatcher(text)
   expect(reading.ok && reading.matcher(tool)).toBe(expected)
 })
 
-it('hooks know tools by the names of Claude Code', () => {
+it('matches tools by their names in Claude Code', () => {
   expect([hookName(shell), hookName(memory), hookName(echoTool('a.b'))]).toEqual([
     'Bash',
     'mcp__memory__store',

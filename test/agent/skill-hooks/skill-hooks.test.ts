@@ -4,14 +4,14 @@ import { describe, expect, it } from 'vitest'
 import { SkillManager } from '../../../src/library/manager.ts'
 import { collectActingParts } from '../../../src/trust/acting-parts.ts'
 import { TrustStore } from '../../../src/trust/store.ts'
-import { type AgentWorld, emptyWorld, withAgent } from '../_agent-world.ts'
+import { type AgentFixture, emptyFixture, withAgent } from '../_agent-fixture.ts'
 import { call, echoTool, says } from '../mock-replies.ts'
 
-type Place = ReturnType<typeof emptyWorld>
+type Place = ReturnType<typeof emptyFixture>
 
 /** A trusted skill `guard` with one hook, whose program is a file of the skill. */
 function guarded(event: string, script: string, more = ''): Place {
-  const place = emptyWorld()
+  const place = emptyFixture()
   const hooks = [
     'hooks:',
     `  ${event}:`,
@@ -27,7 +27,7 @@ function guarded(event: string, script: string, more = ''): Place {
 
 const read = (place: Place, path: string): string => readFileSync(join(place.project, path), 'utf8')
 
-it('a PreToolUse hook gets the call on standard input and can deny it, while its skill is active', async () => {
+it('passes a call to a PreToolUse hook, which can deny it while its skill is active', async () => {
   const place = guarded('PreToolUse', 'cat > payload.json; echo "not today" >&2; exit 2', 'Write')
   const agent = withAgent(
     place,
@@ -55,7 +55,7 @@ it('a PreToolUse hook gets the call on standard input and can deny it, while its
   })
 })
 
-it('a PreToolUse hook can change the input, allow a call, and add to its result', async () => {
+it('lets a PreToolUse hook change the input, allow a call, and add to its result', async () => {
   const answer = {
     hookSpecificOutput: {
       hookEventName: 'PreToolUse',
@@ -74,7 +74,7 @@ it('a PreToolUse hook can change the input, allow a call, and add to its result'
   expect(agent.results(2)[1]).toBe('changed\n\nmind the gap')
 })
 
-it('a hook that fails is a notice and blocks nothing', async () => {
+it('reports a failed hook, which blocks nothing', async () => {
   const place = guarded('PreToolUse', 'echo broken >&2; exit 7')
   const agent = withAgent(place, [call('skill', { name: 'guard' }), call('echo'), says('ok')], {
     tools: [echoTool()],
@@ -86,7 +86,7 @@ it('a hook that fails is a notice and blocks nothing', async () => {
   )
 })
 
-it('a PostToolUse hook sees the result and tells the model something', async () => {
+it('passes the result to a PostToolUse hook, whose text the model reads', async () => {
   const place = guarded(
     'PostToolUse',
     'cat > payload.json; echo \'{"decision":"block","reason":"lint fails"}\'',
@@ -106,7 +106,7 @@ it('a PostToolUse hook sees the result and tells the model something', async () 
   })
 })
 
-it('a Stop hook makes the model go on, and not for ever', async () => {
+it('lets a Stop hook make the model continue, up to a limit', async () => {
   const place = guarded('Stop', 'cat > payload.json; echo "run the tests" >&2; exit 2')
   const agent = withAgent(place, [
     call('skill', { name: 'guard' }),
@@ -122,13 +122,13 @@ it('a Stop hook makes the model go on, and not for ever', async () => {
   expect(agent.notices().join()).toContain('Stop hooks kept the model from ending')
 })
 
-it('a hook whose file was changed since it was accepted does not run, and the call is refused', async () => {
+it('refuses a call instead of running a hook whose file was changed', async () => {
   const place = guarded('PreToolUse', 'exit 0', 'echo')
   const manager = new SkillManager({ runtime: place.runtime, useIndex: false })
   const acting = await manager.list()
   const store = new TrustStore(place.runtime)
   await store.accept(place.project, collectActingParts(place.project, acting))
-  const agent: AgentWorld = withAgent(
+  const agent: AgentFixture = withAgent(
     place,
     [call('skill', { name: 'guard' }), call('echo'), call('echo', { b: 2 }), says('ok')],
     {
@@ -154,8 +154,8 @@ it('a hook whose file was changed since it was accepted does not run, and the ca
   expect(existsSync(join(place.project, 'owned'))).toBe(false)
 })
 
-it('the hooks of a skill that forks run in its subagent', async () => {
-  const place = emptyWorld()
+it('runs the hooks of a forked skill in its subagent', async () => {
+  const place = emptyFixture()
   const hooks =
     'hooks:\n  PreToolUse:\n    - hooks: [{ type: command, command: "echo no >&2; exit 2" }]'
   place.skill('project/.claude/skills/careful', { more: `context: fork\n${hooks}` })
@@ -180,7 +180,7 @@ describe('the program of a hook', () => {
 
   /** A skill with a hook that forbids every call, in a file of the project and in one of the skill. */
   function withCommand(command: string, path: string): Place {
-    const place = emptyWorld()
+    const place = emptyFixture()
     const hooks = `hooks:\n  PreToolUse:\n    - hooks: [{ type: command, command: '${command}' }]`
     place.skill(directory, { more: hooks })
     place.executable(`${directory}/${path}`, '#!/bin/sh\necho "of the skill: $*" >&2\nexit 2\n')
@@ -202,7 +202,7 @@ describe('the program of a hook', () => {
     ['"${SKILLRAIL_SKILL_DIR}/no more.md" one', 'no more.md', 'of the skill: one'],
     ['sh "$CLAUDE_SKILL_DIR/no.sh" one', 'no.sh', 'of the skill: one'],
     ['./tools/only-here', 'no.sh', 'of the project'],
-  ])('of %s is what it says', async (command, path, said) => {
+  ])('of %s runs as declared', async (command, path, said) => {
     const { result, notices } = await called(withCommand(command, path))
     expect(notices).toEqual([])
     expect(result).toBe(`Error: echo was refused: ${said}`)
@@ -216,7 +216,7 @@ describe('the program of a hook', () => {
     ['./lost', 'does not exist in'],
     ['../guard/../../no.sh', 'leads out of'],
     ['./scripts', 'is not a regular file'],
-  ])('is not run where it is %s', async (command, problem) => {
+  ])('is not run if it is %s', async (command, problem) => {
     const place = withCommand(command, 'scripts/.no.sh.swp')
     const skill = join(place.root, directory)
     place.executable('no.sh', '#!/bin/sh\nexit 2\n')
@@ -236,7 +236,7 @@ describe('the program of a hook', () => {
     './guard.md',
     'sh "$CLAUDE_SKILL_DIR"/guard.md',
     'cd .claude/skills/guard && sh guard.md',
-  ])('is compared with what was accepted, whatever it looks like: %s', async (command) => {
+  ])('is compared with the accepted digest in every notation: %s', async (command) => {
     const place = withCommand(command, 'guard.md')
     const manager = new SkillManager({ runtime: place.runtime, useIndex: false })
     const parts = collectActingParts(place.project, await manager.list())

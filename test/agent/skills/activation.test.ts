@@ -3,18 +3,18 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { defineSkill } from '../../../src/library/manager.ts'
 import { SkillInvocationError } from '../../../src/skill/errors.ts'
-import { emptyWorld, withAgent } from '../_agent-world.ts'
+import { emptyFixture, withAgent } from '../_agent-fixture.ts'
 import { call, calls, echoTool, type Reply, says, scripted } from '../mock-replies.ts'
 
-it('without skills nothing about them is offered', async () => {
-  const place = withAgent(emptyWorld(), [says('hello')])
+it('offers nothing about skills without skills', async () => {
+  const place = withAgent(emptyFixture(), [says('hello')])
   await place.ask('hi')
   expect(place.seen(0)).toEqual([])
   expect(JSON.stringify(place.model.doGenerateCalls[0]?.prompt)).not.toContain('kill')
 })
 
-it('US-004 AC3, US-004 AC6: the model activates a skill and gets its content, with arguments in place', async () => {
-  const place = emptyWorld()
+it('returns the content of a skill, with its arguments, to a model that activates it', async () => {
+  const place = emptyFixture()
   place.skill('project/.claude/skills/greet', { body: 'Greet $0 and $ARGUMENTS. Cost: \\$1.' })
   const agent = withAgent(place, [
     call('skill', { name: 'greet', arguments: '"a b" $0 $1' }),
@@ -31,8 +31,8 @@ it('US-004 AC3, US-004 AC6: the model activates a skill and gets its content, wi
   ])
 })
 
-it('US-004 AC1: disable-model-invocation hides a skill from the model, and a person may use it', async () => {
-  const place = emptyWorld()
+it('hides a skill with disable-model-invocation from the model, but not from the user', async () => {
+  const place = emptyFixture()
   place.skill('project/.claude/skills/secret', { more: 'disable-model-invocation: true' })
   place.skill('project/.claude/skills/open')
   const agent = withAgent(place, [call('skill', { name: 'secret' }), says('no'), says('yes')])
@@ -43,8 +43,8 @@ it('US-004 AC1: disable-model-invocation hides a skill from the model, and a per
   expect(agent.prompted(2)).toContain('<skill_content name="secret">')
 })
 
-it('US-004 AC2: user-invocable: false refuses a person, and the model may use it', async () => {
-  const place = emptyWorld()
+it('refuses a skill with user-invocable: false to the user, but not to the model', async () => {
+  const place = emptyFixture()
   place.skill('project/.claude/skills/inner', { more: 'user-invocable: false' })
   const agent = withAgent(place, [call('skill', { name: 'inner' }), says('ok')])
   await expect(agent.ask('/inner x')).rejects.toThrow(SkillInvocationError)
@@ -52,8 +52,8 @@ it('US-004 AC2: user-invocable: false refuses a person, and the model may use it
   expect(agent.results(1)[0]).toContain('<skill_content name="inner">')
 })
 
-it('US-005 AC1: a typed prompt passes everything behind the name as arguments', async () => {
-  const place = emptyWorld()
+it('passes the rest of a typed prompt as the arguments of the skill', async () => {
+  const place = emptyFixture()
   place.skill('project/.claude/skills/fix', { body: 'Fix: $ARGUMENTS' })
   const agent = withAgent(place, [says('ok'), says('ok')])
   await agent.ask('/fix the bug\nin $1 now')
@@ -62,8 +62,8 @@ it('US-005 AC1: a typed prompt passes everything behind the name as arguments', 
   expect(agent.prompted(1)).toBe('/etc/fix is a path')
 })
 
-it('content comes once while it is in the conversation, and again with other arguments', async () => {
-  const place = emptyWorld()
+it('adds content once while it is in the conversation, and again with other arguments', async () => {
+  const place = emptyFixture()
   place.skill('project/.claude/skills/fix', { body: 'Fix: $ARGUMENTS' })
   const agent = withAgent(place, [
     call('skill', { name: 'fix', arguments: 'a' }, 'one'),
@@ -82,10 +82,10 @@ it('content comes once while it is in the conversation, and again with other arg
   expect(fourth).toContain('Fix: b')
 })
 
-it('US-004 AC7, US-004 AC9, defect 8: tools of a skill are there exactly while it is active', async () => {
+it('offers the tools of a skill exactly while it is active', async () => {
   const skill = defineSkill({ name: 'mail', description: 'Sends mail.', body: 'Use mail.send.' })
   const agent = withAgent(
-    emptyWorld(),
+    emptyFixture(),
     [
       call('skill', { name: 'mail' }),
       call('mail__send', { to: 'x' }),
@@ -116,8 +116,8 @@ it('US-004 AC7, US-004 AC9, defect 8: tools of a skill are there exactly while i
   expect(agent.seen(5)).toEqual(agent.seen(0))
 })
 
-it('what a skill approves is approved exactly while it is active', async () => {
-  const place = emptyWorld()
+it('approves what a skill allows exactly while it is active', async () => {
+  const place = emptyFixture()
   place.skill('project/.claude/skills/notes', { more: 'allowed-tools: Bash(touch:*)' })
   const touch = (file: string): Reply => call('shell', { command: `touch ${file}` }, file)
   const agent = withAgent(
@@ -146,9 +146,9 @@ it('what a skill approves is approved exactly while it is active', async () => {
   expect(refused).toHaveLength(4)
 })
 
-it('a conversation that is made shorter has the content of a skill whole and once', async () => {
+it('keeps the content of a skill whole and once in a shortened conversation', async () => {
   const body = Array.from({ length: 200 }, (_, line) => `Rule ${line} of the skill.`).join('\n')
-  const place = emptyWorld()
+  const place = emptyFixture()
   place.skill('project/.claude/skills/rules', { body })
   const long = echoTool('read', { execute: async () => 'x'.repeat(8000) })
   const reads = Array.from({ length: 12 }, (_, index) => call('read', { index }, `read-${index}`))
@@ -164,9 +164,9 @@ it('a conversation that is made shorter has the content of a skill whole and onc
   expect(agent.results(13).filter((text) => text.includes(body))).toHaveLength(1)
 })
 
-it('a skill whose tool has the name of another one is refused before it is active', async () => {
+it('refuses a skill whose tool has the name of another one, before it is active', async () => {
   const skill = defineSkill({ name: 'mail', description: 'Sends mail.', body: 'Use mail.send.' })
-  const agent = withAgent(emptyWorld(), [call('skill', { name: 'mail' }), says('ok')], {
+  const agent = withAgent(emptyFixture(), [call('skill', { name: 'mail' }), says('ok')], {
     skills: [skill],
     tools: [echoTool('mail__send')],
   })
@@ -177,8 +177,8 @@ it('a skill whose tool has the name of another one is refused before it is activ
   expect(agent.agent.skillManager.activeSkills).toEqual([])
 })
 
-it('references and other files of an active skill are read inside of it only', async () => {
-  const place = emptyWorld()
+it('reads references and other files only inside an active skill', async () => {
+  const place = emptyFixture()
   place.skill('project/.claude/skills/docs')
   place.write({
     'project/.claude/skills/docs/references/a.md': 'the reference',
@@ -202,8 +202,8 @@ it('references and other files of an active skill are read inside of it only', a
   expect(outside).toMatch(/^Error: Resource .* leads out of/)
 })
 
-it('a catalogue beyond its budget says so and can be searched', async () => {
-  const place = emptyWorld()
+it('reports a catalogue beyond its budget, which can be searched', async () => {
+  const place = emptyFixture()
   for (let number = 0; number < 120; number++) {
     place.skill(`project/.claude/skills/skill-${number}`, {
       description: `Does thing number ${number} and nothing else at all in the world.`,
@@ -226,8 +226,8 @@ it('a catalogue beyond its budget says so and can be searched', async () => {
   expect(agent.results(2)[1]).toContain('<skill_content name="zebra-painter">')
 })
 
-it('triggers put references of trusted skills before the prompt, once', async () => {
-  const place = emptyWorld()
+it('puts references of trusted skills before the prompt, once', async () => {
+  const place = emptyFixture()
   const triggers = 'triggers:\n  - match: deploy\n    inject: references/deploy.md'
   place.skill('project/.claude/skills/ship', { more: triggers })
   place.write({ 'project/.claude/skills/ship/references/deploy.md': 'Deploy on Fridays only.' })
@@ -243,8 +243,8 @@ it('triggers put references of trusted skills before the prompt, once', async ()
   expect(untrusted.prompted(0)).toBe('please deploy')
 })
 
-it('a model that a skill asks for answers while the skill is active', async () => {
-  const place = emptyWorld()
+it('uses the model of a skill while the skill is active', async () => {
+  const place = emptyFixture()
   place.skill('project/.claude/skills/deep', { more: 'model: mine:big' })
   place.skill('project/.claude/skills/lost', { more: 'model: nowhere:at-all' })
   const big = scripted([call('skill', { name: 'deep', done: true })], 'big')
@@ -259,8 +259,8 @@ it('a model that a skill asks for answers while the skill is active', async () =
   expect(agent.notices().join()).toMatch(/Skill lost wants the model nowhere:at-all/)
 })
 
-it('US-006 AC3, US-006 AC4: an untrusted skill only narrows: tools, no approval, no hooks, no model', async () => {
-  const place = emptyWorld()
+it('lets an untrusted skill narrow the tools, and approve nothing, run no hooks and choose no model', async () => {
+  const place = emptyFixture()
   place.skill('more/odd', {
     more: [
       'allowed-tools: Read echo',
@@ -303,8 +303,8 @@ it('US-006 AC3, US-006 AC4: an untrusted skill only narrows: tools, no approval,
   expect(agent.seen(3)).toEqual(agent.seen(0))
 })
 
-it('defect 12: a skill that forks runs in a subagent and leaves nothing active', async () => {
-  const place = emptyWorld()
+it('runs a skill that forks in a subagent and leaves nothing active', async () => {
+  const place = emptyFixture()
   place.skill('project/.claude/skills/research', {
     more: 'context: fork\nallowed-tools: echo',
     body: 'Find out about $ARGUMENTS.',
@@ -323,12 +323,13 @@ it('defect 12: a skill that forks runs in a subagent and leaves nothing active',
   expect(text).toBe('it is green')
   expect(JSON.stringify(agent.model.doGenerateCalls[0]?.prompt)).toContain('(runs in a subagent)')
   expect(agent.prompted(1)).toContain('Find out about moss.')
+  expect(JSON.stringify(agent.model.doGenerateCalls[1]?.prompt)).not.toContain('what is moss?')
   expect(agent.results(3)[0]).toContain('moss is green')
   expect(agent.agent.skillManager.activeSkills).toEqual([])
 })
 
-it('US-006 AC6: a script of an untrusted skill runs in the sandbox, or is refused with the way to allow it', async () => {
-  const place = emptyWorld()
+it('runs a script of an untrusted skill in the sandbox, or says how to allow it', async () => {
+  const place = emptyFixture()
   place.skill('project/.claude/skills/tool')
   const script = '#!/bin/sh\ntouch ran; ls; echo "home: $HOME"'
   place.executable('project/.claude/skills/tool/scripts/go.sh', script)

@@ -38,7 +38,7 @@ describe('a search of skills', () => {
   })
 })
 
-it('a skill names MCP servers in its metadata', () => {
+it('reads the names of MCP servers in the metadata of a skill', () => {
   const { info } = defineSkill({
     name: 'x',
     description: 'X.',

@@ -1,14 +1,15 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { currentSkills, LockStore } from '../../../src/trust/lock.ts'
-import { emptyWorld, withAgent } from '../_agent-world.ts'
+import { currentSkills } from '../../../src/trust/lock.ts'
+import { LockStore } from '../../../src/trust/lock-store.ts'
+import { emptyFixture, withAgent } from '../_agent-fixture.ts'
 import { call, says } from '../mock-replies.ts'
 
 const skill = 'project/.claude/skills/ship'
 
-async function lockedWorld() {
-  const place = emptyWorld()
+async function lockedFixture() {
+  const place = emptyFixture()
   const triggers = 'triggers:\n  - match: deploy\n    inject: deploy.md\nallowed-tools: Read'
   place.skill(skill, { more: triggers })
   place.write({ [`${skill}/deploy.md`]: 'Deploy on Fridays only.' })
@@ -18,14 +19,14 @@ async function lockedWorld() {
   return place
 }
 
-it('a skill that is as locked puts its references before the prompt', async () => {
-  const agent = withAgent(await lockedWorld(), [says('ok')])
+it('puts the references of a skill that matches the lock before the prompt', async () => {
+  const agent = withAgent(await lockedFixture(), [says('ok')])
   await agent.ask('please deploy')
   expect(agent.prompted(0)).toContain('Deploy on Fridays only.')
 })
 
-it('a skill that differs from the lock gives no text by itself, and nothing of it is approved', async () => {
-  const place = await lockedWorld()
+it('injects and approves nothing of a skill that differs from the lock', async () => {
+  const place = await lockedFixture()
   place.write({ [`${skill}/deploy.md`]: 'Deploy at once.' })
   const agent = withAgent(place, [says('ok'), call('skill', { name: 'ship' }), says('ok')])
   await agent.ask('please deploy')
@@ -35,8 +36,8 @@ it('a skill that differs from the lock gives no text by itself, and nothing of i
   expect(agent.notices().join()).toContain('untrusted')
 })
 
-it('a skill that is gone withholds its own references, and no others', async () => {
-  const place = emptyWorld()
+it('withholds the references of a missing skill, and no others', async () => {
+  const place = emptyFixture()
   const more = (file: string): string => `triggers:\n  - match: deploy\n    inject: ${file}`
   for (const name of ['aa', 'bb']) {
     place.skill(`project/.claude/skills/${name}`, { more: more('deploy.md') })

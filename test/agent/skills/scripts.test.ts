@@ -6,7 +6,7 @@ import type { ApprovalRequest } from '../../../src/agent/types.ts'
 import { openSandbox } from '../../../src/exec/sandbox/open-sandbox.ts'
 import { defineSkill } from '../../../src/library/manager.ts'
 import { serverEntry } from '../../fixtures/server-project.ts'
-import { type AgentWorld, emptyWorld, withAgent } from '../_agent-world.ts'
+import { type AgentFixture, emptyFixture, withAgent } from '../_agent-fixture.ts'
 import { call, type Reply, says } from '../mock-replies.ts'
 
 const yes = { approver: () => Promise.resolve({ approved: true as const }) }
@@ -15,15 +15,15 @@ function withScript(
   script: string,
   replies: readonly Reply[],
   options: Partial<AgentOptions> = yes,
-): AgentWorld {
-  const place = emptyWorld()
+): AgentFixture {
+  const place = emptyFixture()
   place.skill('project/.claude/skills/tool')
   place.executable('project/.claude/skills/tool/scripts/go.sh', script)
   place.write({ 'project/.claude/skills/tool/scripts/notes.md': 'no program' })
   return withAgent(place, [call('skill', { name: 'tool' }), ...replies, says('ok')], options)
 }
 
-it('an executable script is a tool of its skill, in the project, with arguments and input', async () => {
+it('runs an executable script as a tool of its skill, in the project, with arguments and input', async () => {
   const script =
     '#!/bin/sh\npwd; echo "[$1][$2]"; cat; echo; echo "$SKILLRAIL_SKILL_DIR"; printf %s "$SKILLRAIL_SCRATCH" > scratch'
   const agent = withScript(script, [
@@ -40,7 +40,7 @@ it('an executable script is a tool of its skill, in the project, with arguments 
   expect(existsSync(readFileSync(join(agent.project, 'scratch'), 'utf8'))).toBe(false)
 })
 
-it('what a script reports by the output protocol is what the model reads', async () => {
+it('returns the report of a script to the model', async () => {
   const script = `#!/bin/sh
 echo working
 cat > "$SKILLRAIL_OUTPUT" <<'X'
@@ -58,13 +58,13 @@ X
   })
 })
 
-it('a script is asked for, unless its skill approves it', async () => {
+it('asks for a script, unless its skill approves it', async () => {
   const refused = withScript('#!/bin/sh\ntouch ran', [call('tool__go')], {})
   await refused.ask('go')
   expect(refused.results(2)[1]).toMatch(/^Error: tool.go was refused: it needs an approval/)
   expect(existsSync(join(refused.project, 'ran'))).toBe(false)
 
-  const place = emptyWorld()
+  const place = emptyFixture()
   place.skill('project/.claude/skills/tool', { more: 'allowed-tools: tool.go' })
   place.executable('project/.claude/skills/tool/scripts/go.sh', '#!/bin/sh\ntouch ran')
   const approved = withAgent(place, [call('skill', { name: 'tool' }), call('tool__go'), says('ok')])
@@ -75,7 +75,7 @@ it('a script is asked for, unless its skill approves it', async () => {
 const sandbox = await openSandbox()
 
 it.runIf(sandbox.ok)(
-  'a script that failed in the sandbox tells the model so, with what would allow more',
+  'tells the model that a script failed in the sandbox, and how to allow more',
   async () => {
     const agent = withScript('#!/bin/sh\ncat package.json', [call('tool__go')], {
       ...yes,
@@ -88,8 +88,8 @@ it.runIf(sandbox.ok)(
   },
 )
 
-it('scripts of one stem keep their extensions, and a registered tool stands for a script', async () => {
-  const place = emptyWorld()
+it('keeps the extensions of scripts with one stem, and prefers a registered tool to a script', async () => {
+  const place = emptyFixture()
   place.skill('project/.claude/skills/tool')
   for (const name of ['a.sh', 'a.py', 'b.sh', 'c.sh']) {
     place.executable(`project/.claude/skills/tool/scripts/${name}`, '#!/bin/sh\n')
@@ -107,8 +107,8 @@ it('scripts of one stem keep their extensions, and a registered tool stands for 
   ])
 })
 
-it('an instruction skill that says "run the script, edit the file" is carried out end to end', async () => {
-  const place = emptyWorld()
+it('carries out an instruction skill that says "run the script, edit the file" end to end', async () => {
+  const place = emptyFixture()
   place.skill('project/.claude/skills/release', {
     more: 'allowed-tools: release.next-version Read Edit(CHANGELOG.md)',
     body: '1. Run the tool release.next-version with $0.\n2. Put the version into CHANGELOG.md.\n3. Tag it.',
@@ -158,10 +158,10 @@ it('an instruction skill that says "run the script, edit the file" is carried ou
   ])
 })
 
-it('a result of 10 MB reaches the model cut, with a note', async () => {
+it('cuts a result of 10 MB for the model, with a note', async () => {
   const skill = defineSkill({ name: 'big', description: 'Is big.', body: 'Call big.all.' })
   const agent = withAgent(
-    emptyWorld(),
+    emptyFixture(),
     [call('skill', { name: 'big' }), call('big__all'), says('ok')],
     { skills: [skill] },
   )
@@ -174,8 +174,8 @@ it('a result of 10 MB reaches the model cut, with a note', async () => {
   expect(agent.results(2)[1]).toContain('left out')
 })
 
-it('a skill that names an MCP server gets its tools while it is active', async () => {
-  const place = emptyWorld()
+it('offers the tools of an MCP server while a skill that names it is active', async () => {
+  const place = emptyFixture()
   const things = serverEntry('tool-server', join(place.root, 'calls'))
   place.write({ 'project/.mcp.json': JSON.stringify({ mcpServers: { things } }) })
   const named = 'metadata:\n  mcp-servers: things nowhere'

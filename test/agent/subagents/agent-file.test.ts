@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { hasErrors } from '../../../src/core/errors.ts'
 import { Agent } from '../../../src/agent/agent.ts'
 import { readAgentFile } from '../../../src/agent/subagents/discover-agents.ts'
-import { world } from '../../library/_world.ts'
+import { fixture } from '../../library/_fixture.ts'
 import { scripted } from '../mock-replies.ts'
 
 function read(
@@ -16,9 +16,9 @@ function read(
 
 const head = 'name: tester\ndescription: Tests.'
 
-describe('US-008: a definition in Markdown', () => {
-  it('US-008 AC2, US-008 AC3: has every field, and the body is the system prompt', async () => {
-    const place = world()
+describe('a definition in Markdown', () => {
+  it('reads every field of a definition in Markdown, and its body as the system prompt', async () => {
+    const place = fixture()
     const lines = [
       head,
       'model: anthropic:claude-sonnet-4-5',
@@ -55,11 +55,11 @@ describe('US-008: a definition in Markdown', () => {
     ['tools: []', []],
     ['tools:', []],
     ['tools: ""', []],
-  ])('facts §1.3, 10: %j is a list of tools', (line, tools) => {
+  ])('reads %j as a list of tools', (line, tools) => {
     expect(read(`${head}\n${line}`).config?.tools).toEqual(tools)
   })
 
-  it('tools that are absent are none, and the parent’s in `.claude/agents`', () => {
+  it('reads absent tools as none, and in `.claude/agents` as the parent’s', () => {
     expect(read(head).config?.tools).toBeUndefined()
     expect(read(head, { parent: true }).config?.tools).toEqual(['*'])
     expect(read(`${head}\ntools:`, { parent: true }).config?.tools).toEqual([])
@@ -69,11 +69,11 @@ describe('US-008: a definition in Markdown', () => {
     ['skills: a, b', ['a', 'b']],
     ['skills: a b', ['a', 'b']],
     ['skills: [a, "b with arguments"]', ['a', 'b with arguments']],
-  ])('%j are skills', (line, skills) => {
+  ])('reads %j as skills', (line, skills) => {
     expect(read(`${head}\n${line}`).config?.skills).toEqual(skills)
   })
 
-  it('fields may be written with underscores or in camel case', () => {
+  it('accepts fields with underscores or in camel case', () => {
     const { config, diagnostics } = read(
       `${head}\nmax_turns: 3\npermissionMode: dontAsk\ndisallowedTools: Bash`,
     )
@@ -85,17 +85,17 @@ describe('US-008: a definition in Markdown', () => {
     })
   })
 
-  it('of a field in two spellings the first one counts, with a warning', () => {
+  it("uses the first of a field's two spellings, with a warning", () => {
     const { config, diagnostics } = read(`${head}\ndisallowedTools: Bash\ndisallowed-tools: Read`)
     expect(config?.disallowedTools).toEqual(['Bash'])
     expect(diagnostics).toMatchObject([{ code: 'field-twice', severity: 'warning', line: 5 }])
   })
 
-  it('`model: inherit` is the parent’s', () => {
+  it('reads `model: inherit` as the parent’s model', () => {
     expect(read(`${head}\nmodel: inherit`).config?.model).toBeUndefined()
   })
 
-  it('fields of Claude Code that mean nothing here are not mistakes', () => {
+  it('accepts fields of Claude Code that have no effect here', () => {
     expect(read(`${head}\ncolor: red\nmemory: user\nmcpServers: [a]`).diagnostics).toEqual([])
   })
 
@@ -107,7 +107,7 @@ describe('US-008: a definition in Markdown', () => {
     ['permission-mode: paln', 'field-type', 'error', 4, undefined],
     ['permission-mode: bypassPermissions', 'permission-mode', 'warning', 4, undefined],
     ['tools: [Read, Grep', 'yaml-', 'error', 5, undefined],
-  ])('%j is reported with its line', (line, code, severity, at, hint) => {
+  ])('reports %j with its line', (line, code, severity, at, hint) => {
     const { diagnostics, config } = read(`${head}\n${line}`)
     const [first] = diagnostics
     expect(first).toMatchObject({ code: expect.stringContaining(code), severity, path: 'a.md' })
@@ -120,14 +120,14 @@ describe('US-008: a definition in Markdown', () => {
     ['name: tester', 'agent-description'],
     ['description: Tests.', 'agent-name'],
     ['name: two words\ndescription: x', 'agent-name'],
-  ])('%j cannot be used', (frontmatter, code) => {
+  ])('refuses %j', (frontmatter, code) => {
     const { config, diagnostics } = read(frontmatter)
     expect(config).toBeUndefined()
     expect(diagnostics).toMatchObject([{ code, severity: 'error' }])
   })
 
   it.each(['', 'no frontmatter', '---\nname: a\n', '---\n- a\n---\n', '---\n__proto__: 1\n---\n'])(
-    '%j is reported, and never thrown',
+    'reports %j and does not throw',
     (text) => {
       const reading = readAgentFile(text, 'a.md')
       expect(reading.config).toBeUndefined()
@@ -135,7 +135,7 @@ describe('US-008: a definition in Markdown', () => {
     },
   )
 
-  it('never throws, and what it cannot use has an error', () => {
+  it('never throws, and reports an error for every unusable file', () => {
     const line = fc.oneof(
       fc.string(),
       fc.constantFrom('name: a', 'description: b', 'tools: [', 'tools: Read', 'skills: {}', '- x'),

@@ -28,14 +28,14 @@ function untyped(value: Record<string, unknown>): SubagentConfig {
   return config
 }
 
-describe('US-008: a definition in code', () => {
-  it('US-008 AC4, US-008 AC6, US-008 AC7, 10.3 row 2: has every field, and only name and description are required', async () => {
+describe('a definition in code', () => {
+  it('accepts every field of a definition and requires only name and description', async () => {
     const least = { name: 'a', description: 'b' }
     const { manager } = delegating({ configs: [full, least] })
     expect(await manager.list()).toEqual([full, least])
   })
 
-  it('US-008 AC9: null means the same as absent, as `None` does in the PRD', async () => {
+  it('treats null like an absent field', async () => {
     const config = worker({ tools: null, disallowedTools: null, systemPrompt: null, skills: null })
     const { manager, model } = delegating({ configs: [config], tools: [echoTool()] })
     expect(await manager.delegate('worker', 'Go.')).toMatchObject({ success: true, notices: [] })
@@ -43,7 +43,7 @@ describe('US-008: a definition in code', () => {
   })
 
   it.each([[undefined], [null], [''], ['  '], [7]])(
-    '§5.6 Missing name: %j is a SubagentConfigError',
+    'throws a SubagentConfigError for a missing name: %j',
     (name) => {
       const error = (() => {
         try {
@@ -60,7 +60,7 @@ describe('US-008: a definition in code', () => {
     },
   )
 
-  it('5.6 edge 1: register and the constructor throw for a missing name too', () => {
+  it('throws for a definition without a name in register and the constructor', () => {
     const { manager } = delegating()
     expect(() => manager.register(worker({ name: '' }))).toThrow(SubagentConfigError)
     expect(() => delegating({ configs: [worker({ name: '' })] })).toThrow(SubagentConfigError)
@@ -91,7 +91,7 @@ describe('US-008: a definition in code', () => {
     expect(readConfig(untyped({ [field]: value })).problems).toMatchObject([{ field }])
   })
 
-  it('says everything that is wrong at once, and what an unknown field was meant to be', () => {
+  it('reports all problems at once, and the nearest name for an unknown field', () => {
     expect(() => requireConfig(untyped({ maxTurns: -1, system_prompt: 'x' }))).toThrow(
       expect.objectContaining({
         message:
@@ -102,8 +102,8 @@ describe('US-008: a definition in code', () => {
   })
 })
 
-describe('US-008: the registry of a manager', () => {
-  it('US-008 AC5, US-009 AC1, 10.2 delegation 1: registers, lists, gets and deregisters', async () => {
+describe('the registry of a manager', () => {
+  it('registers, lists, returns and deregisters definitions', async () => {
     const { manager } = delegating({ configs: [] })
     manager.register(worker({ name: 'one' }))
     manager.register(worker({ name: 'two' }))
@@ -114,7 +114,7 @@ describe('US-008: the registry of a manager', () => {
     expect(await manager.get('two')).toBeUndefined()
   })
 
-  it('takes the same definition twice, and refuses another one of the same name', () => {
+  it('accepts the same definition twice, and refuses another one with the same name', () => {
     const config = worker({ tools: ['Read'] })
     const { manager } = delegating({ configs: [config] })
     expect(() => manager.register(config)).not.toThrow()

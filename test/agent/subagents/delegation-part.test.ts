@@ -15,7 +15,7 @@ import {
 } from './_parent.ts'
 import { until } from '../../patience.ts'
 
-interface World {
+interface Fixture {
   agent: Agent
   model: MockLanguageModelV4
   child: MockLanguageModelV4
@@ -29,7 +29,7 @@ function leading(
   replies: readonly Reply[] | MockLanguageModelV4,
   childReplies: readonly (Reply | Error)[] | MockLanguageModelV4,
   configs: readonly SubagentConfig[] = [worker()],
-): World {
+): Fixture {
   const model = replies instanceof MockLanguageModelV4 ? replies : scripted(replies, 'parent')
   const child =
     childReplies instanceof MockLanguageModelV4 ? childReplies : scripted(childReplies, 'child')
@@ -46,14 +46,14 @@ function idIn(text: string | undefined): string {
   return /[Dd]elegation ([0-9a-z]{14})/.exec(text ?? '')?.[1] ?? ''
 }
 
-describe('facts §1.3, 13: the tools by which a model delegates', () => {
-  it('are not there when there is no subagent', async () => {
+describe('the tools by which a model delegates', () => {
+  it('are not offered without a subagent', async () => {
     const { model, run } = leading([says('Done.')], [], [])
     await run()
     expect(toolsOffered(model, 0)).toEqual([])
   })
 
-  it('defect 13: are four, with the names of the subagents', async () => {
+  it('offers the model four tools that delegate, with the names of the subagents', async () => {
     const { model, run } = leading(
       [says('Done.')],
       [],
@@ -71,7 +71,7 @@ describe('facts §1.3, 13: the tools by which a model delegates', () => {
     expect(text).toContain('- reviewer: Reviews code.')
   })
 
-  it('a hundred subagents with long descriptions stay within a budget, and none is left out', async () => {
+  it('lists a hundred subagents with long descriptions within a budget, and leaves none out', async () => {
     const configs = Array.from({ length: 100 }, (_, index) =>
       worker({ name: `agent-${index}`, description: 'long '.repeat(200) }),
     )
@@ -82,7 +82,7 @@ describe('facts §1.3, 13: the tools by which a model delegates', () => {
     for (const { name } of configs) expect(text).toContain(`- ${name}: long`)
   })
 
-  it('the answer of the subagent is what the model reads, and its events are in the stream', async () => {
+  it("returns the subagent's answer to the model, with its events in the stream", async () => {
     const { model, events, run } = leading(
       [call('delegate', { agent: 'worker', task: 'Count.' }), says('It is three.')],
       [says('Three.')],
@@ -96,7 +96,7 @@ describe('facts §1.3, 13: the tools by which a model delegates', () => {
     expect(child.map(({ type }) => type)).toEqual(['delegation', 'text', 'step', 'delegation'])
   })
 
-  it('several delegations of one step work side by side', async () => {
+  it('runs several delegations of one step concurrently', async () => {
     const { model: child, most } = askedTogether(3)
     const three = ['a', 'b', 'c'].map((task) => ({
       name: 'delegate',
@@ -108,7 +108,7 @@ describe('facts §1.3, 13: the tools by which a model delegates', () => {
     expect(most()).toBe(3)
   })
 
-  it('a failed one is an error for the model, a capped one a summary that can be continued', async () => {
+  it('returns a failed delegation as an error, a capped one as a summary that can be continued', async () => {
     const { model, run } = leading(
       [
         calls([
@@ -137,7 +137,7 @@ describe('facts §1.3, 13: the tools by which a model delegates', () => {
     expect(empty).toContain('Error: The task for worker is empty')
   })
 
-  it('an unknown subagent is an error with those that there are', async () => {
+  it('answers an unknown subagent with an error that lists the subagents', async () => {
     const { model, run } = leading(
       [call('delegate', { agent: 'wroker', task: 'x' }), says('Done.')],
       [],
@@ -148,7 +148,7 @@ describe('facts §1.3, 13: the tools by which a model delegates', () => {
     )
   })
 
-  it('a finished delegation is continued by its id', async () => {
+  it('continues a finished delegation by its ID', async () => {
     const model: MockLanguageModelV4 = new MockLanguageModelV4({
       doGenerate: async () => {
         const turn = model.doGenerateCalls.length
@@ -164,7 +164,7 @@ describe('facts §1.3, 13: the tools by which a model delegates', () => {
     expect(textsOf(model, 2, 'tool')[1]).toContain('Second.')
   })
 
-  it('a foreground one is cancelled with the run of its parent', async () => {
+  it('cancels a foreground delegation with the run of its parent', async () => {
     let seen: AbortSignal | undefined
     const controller = new AbortController()
     const child = new MockLanguageModelV4({
@@ -182,7 +182,7 @@ describe('facts §1.3, 13: the tools by which a model delegates', () => {
 })
 
 describe('background delegation by the model', () => {
-  it('goes on after the run, tells when it is over, and gives its answer', async () => {
+  it('continues after the run, reports its end, and returns its answer', async () => {
     const { model: child, answer } = hanging()
     const model: MockLanguageModelV4 = new MockLanguageModelV4({
       doGenerate: async () => {
@@ -207,7 +207,7 @@ describe('background delegation by the model', () => {
     expect(textsOf(model, 3, 'tool').at(-1)).toContain('The slow answer.')
   })
 
-  it('is sent messages and cancelled by its id', async () => {
+  it('receives messages and is cancelled by its ID', async () => {
     let steps = 0
     const child = new MockLanguageModelV4({
       doGenerate: ({ abortSignal }) =>
@@ -249,7 +249,7 @@ describe('background delegation by the model', () => {
     expect(steps).toBe(1)
   })
 
-  it('is ended when the agent is closed', async () => {
+  it('ends when the agent is closed', async () => {
     let aborted = false
     const child = new MockLanguageModelV4({
       doGenerate: ({ abortSignal }) =>

@@ -17,8 +17,8 @@ import { requireSuccess } from '../../../src/agent/subagents/delegation.ts'
 import { call, echoTool, says, scripted, tokens } from '../mock-replies.ts'
 import { askedTogether, delegating, hanging, textsOf, toolsOffered, worker } from './_parent.ts'
 
-describe('US-009: spawning', () => {
-  it('US-009 AC2, US-009 AC5, US-009 AC7: spawn makes a subagent that has not been asked yet, and run carries the task out', async () => {
+describe('spawning', () => {
+  it('creates a subagent with spawn that works only after run', async () => {
     const { manager, model } = delegating()
     const subagent = await manager.spawn('worker', 'Count to three.')
     expect(subagent).toMatchObject({ name: 'worker', task: 'Count to three.', status: 'created' })
@@ -26,7 +26,7 @@ describe('US-009: spawning', () => {
     expect(await subagent.run()).toMatchObject({ success: true, output: 'Done.' })
   })
 
-  it('US-009 AC6: spawnDynamic needs no definition beforehand', async () => {
+  it('runs a definition that was never registered with spawnDynamic', async () => {
     const { manager, model } = delegating()
     const config = worker({ name: 'ad-hoc', systemPrompt: 'You count.' })
     const result = await manager.spawnDynamic(config, 'Count.')
@@ -35,7 +35,7 @@ describe('US-009: spawning', () => {
     expect((await manager.list()).map(({ name }) => name)).toEqual(['worker'])
   })
 
-  it('US-009 AC3, US-009 AC8, US-009 AC9: the lifecycle is created, queued, running, then how it ended', async () => {
+  it('reports the status created, queued, running, and then how the delegation ended', async () => {
     const { model, asked, answer } = hanging()
     const { manager } = delegating({ model, parent: { concurrency: 1 } })
     const first = await manager.delegateAsync('worker', 'One.')
@@ -52,7 +52,7 @@ describe('US-009: spawning', () => {
     expect(manager.getActiveDelegations()).toEqual([])
   })
 
-  it('5.7 edge 1: an unknown name names what there is, and what was meant', async () => {
+  it('lists the subagents and the nearest name for an unknown name', async () => {
     const { manager } = delegating({ configs: [worker(), worker({ name: 'reviewer' })] })
     const error = await manager.spawn('reviwer', 'Go.').catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(SubagentNotFoundError)
@@ -64,7 +64,7 @@ describe('US-009: spawning', () => {
   })
 
   it.each(['spawn', 'delegate', 'delegateAsync'] as const)(
-    '5.7 edge 4: %s refuses an empty task',
+    'refuses an empty task in %s',
     async (method) => {
       const { manager, model } = delegating()
       for (const task of ['', ' \n\t']) {
@@ -77,7 +77,7 @@ describe('US-009: spawning', () => {
     },
   )
 
-  it('5.7 edge 5: each has a conversation of its own', async () => {
+  it('runs concurrent delegations in separate conversations', async () => {
     const model = new MockLanguageModelV4({
       doGenerate: async ({ prompt }) => says(JSON.stringify(prompt.at(-1))),
     })
@@ -91,20 +91,20 @@ describe('US-009: spawning', () => {
     expect(model.doGenerateCalls.every(({ prompt }) => prompt.length === 2)).toBe(true)
   })
 
-  it.each([0, -1, 1.5, Number.NaN, Infinity])('%d at once is refused', (concurrency) => {
+  it.each([0, -1, 1.5, Number.NaN, Infinity])('refuses %d delegations at once', (concurrency) => {
     const options = { model: scripted([]), discover: false, concurrency }
     const sentence = /`concurrency` must be a whole number from 1 to 1000/
     expect(() => new Agent(options)).toThrow(sentence)
   })
 
-  it('6.3 row 2: 10 and more work at once, and no more than the limit', async () => {
+  it('runs ten and more delegations at once, up to the limit', async () => {
     const { model, most } = askedTogether(12)
     const { manager } = delegating({ model, parent: { concurrency: 12 } })
     await Promise.all(Array.from({ length: 40 }, () => manager.delegate('worker', 'Go.')))
     expect(most()).toBe(12)
   })
 
-  it('the queue is in order, and one that is cancelled while it waits is never asked', async () => {
+  it('keeps the order of the queue, and never starts a delegation that is cancelled in it', async () => {
     const order: string[] = []
     const model = new MockLanguageModelV4({
       doGenerate: async ({ prompt }) => {
@@ -128,8 +128,8 @@ describe('US-009: spawning', () => {
   })
 })
 
-describe('§5.7 Nesting attempt', () => {
-  it('5.7 edge 2, US-009 AC4, 6.2 isolation 4, complaint 5: a tool of a subagent that reaches the manager is refused on every way', async () => {
+describe('nesting', () => {
+  it('refuses every delegation that a tool of a subagent starts', async () => {
     const errors: unknown[] = []
     const tool = echoTool('sneak', {
       execute: async () => {
@@ -156,7 +156,7 @@ describe('§5.7 Nesting attempt', () => {
     expect(errors[0]).toMatchObject({ exitCode: 4 })
   })
 
-  it('5.7 edge 2: the tools that delegate are not passed on', async () => {
+  it('keeps the tools that delegate from subagents', async () => {
     const delegate = echoTool('delegate', { origin: { kind: 'agent' } })
     const { manager, model } = delegating({
       tools: [delegate, echoTool('read')],
@@ -167,8 +167,8 @@ describe('§5.7 Nesting attempt', () => {
   })
 })
 
-describe('US-010: delegation', () => {
-  it('US-010 AC1, US-010 AC3, US-010 AC8, US-010 AC9, US-010 AC10, US-010 AC11, US-010 AC12, US-010 AC13, 10.2 delegation 2: delegate waits, and the result has output, usage, time, name and run', async () => {
+describe('delegation', () => {
+  it('waits in delegate and returns output, usage, duration, name and success', async () => {
     const { manager } = delegating({ replies: [says('The answer.', tokens(100, 20))] })
     const result = await manager.delegate('worker', 'Answer.')
     expect(result).toMatchObject({
@@ -186,19 +186,19 @@ describe('US-010: delegation', () => {
     expect(result).not.toHaveProperty('error')
   })
 
-  it('US-010 AC4, US-010 AC5, US-010 AC6, 10.2 delegation 4: delegateAsync returns at once; result, isComplete and status tell the rest', async () => {
+  it('returns a handle from delegateAsync at once, with its result, isComplete and status', async () => {
     const { model, asked, answer } = hanging()
     const { manager } = delegating({ model })
     const handle = await manager.delegateAsync('worker', 'Think.')
     await asked
-    expect(handle.isComplete).toBe(false)
+    expect(handle).toMatchObject({ isComplete: false, status: 'running' })
     answer(says('Thought.'))
     expect(await handle.result()).toMatchObject({ output: 'Thought.' })
     expect(await handle.result()).toBe(await handle.result())
-    expect(handle.isComplete).toBe(true)
+    expect(handle).toMatchObject({ isComplete: true, status: 'completed' })
   })
 
-  it('US-010 AC7, defect 2: cancel ends a running subagent, and there is a result with what was used', async () => {
+  it('ends a running subagent on cancel and returns a result with its usage', async () => {
     const slow = hanging()
     const model = new MockLanguageModelV4({
       modelId: 'm',
@@ -224,7 +224,7 @@ describe('US-010: delegation', () => {
     expect(usage()).toMatchObject([{ usage: { requests: 1 } }])
   })
 
-  it('5.8 edge 1, defect 1: the turns are enforced, with a last turn for a summary', async () => {
+  it('enforces the maximum of turns, with a last turn for a summary', async () => {
     const replies = [call('echo', { n: 1 }), call('echo', { n: 2 }), says('What I found.')]
     const { manager, model } = delegating({
       replies,
@@ -244,7 +244,7 @@ describe('US-010: delegation', () => {
     expect(() => requireSuccess(result)).toThrow(SubagentTimeoutError)
   })
 
-  it('5.8 edge 2, US-010 AC14, US-009 AC10: a model that fails is a failed result, with the tokens of the calls before it', async () => {
+  it('returns a failed result when the model fails, with the tokens of earlier calls', async () => {
     const { manager, usage } = delegating({
       replies: [call('echo'), new Error('503 upstream')],
       tools: [echoTool()],
@@ -258,7 +258,7 @@ describe('US-010: delegation', () => {
     expect(() => requireSuccess(result)).toThrow(SubagentDelegationError)
   })
 
-  it('5.8 edge 3: cancelled after its end, nothing happens', async () => {
+  it('ignores a cancel after the end', async () => {
     const { manager } = delegating()
     const handle = await manager.delegateAsync('worker', 'Go.')
     const result = await handle.result()
@@ -267,7 +267,7 @@ describe('US-010: delegation', () => {
     expect(await handle.result()).toBe(result)
   })
 
-  it('5.8 edge 4, 5.7 edge 3, US-009 AC12: messages become the first of the history, as copies', async () => {
+  it('begins the history with copies of the messages of its parent', async () => {
     const { manager, model } = delegating()
     const contextMessages = [
       { role: 'user' as const, content: 'Earlier question.' },
@@ -280,7 +280,7 @@ describe('US-010: delegation', () => {
     expect(textsOf(model, 0, 'assistant')).toEqual(['Earlier answer.'])
   })
 
-  it('5.8 edge 4: a call without a result is left out', async () => {
+  it('leaves a tool call without a result out of the messages of its parent', async () => {
     const { manager, model } = delegating()
     await manager.delegate('worker', 'Go on.', {
       contextMessages: [
@@ -298,13 +298,13 @@ describe('US-010: delegation', () => {
     expect(textsOf(model, 0, 'assistant')).toEqual(['I delegate.'])
   })
 
-  it('US-009 AC11, US-009 AC13, 6.2 isolation 1: text context stands below the task, and nothing else is known', async () => {
+  it('appends a text as context to the task and passes nothing else', async () => {
     const { manager, model } = delegating()
     await manager.delegate('worker', 'Summarise.', { context: 'The text.' })
     expect(textsOf(model, 0, 'user')).toEqual(['Summarise.\n\n<context>\nThe text.\n</context>'])
   })
 
-  it('structured output comes by a schema', async () => {
+  it('returns structured output for a schema', async () => {
     const { manager } = delegating({ replies: [says('{"count": 3}')] })
     const result = await manager.delegate('worker', 'Count.', {
       outputSchema: {
@@ -316,7 +316,7 @@ describe('US-010: delegation', () => {
     expect(result).toMatchObject({ success: true, structured: { count: 3 } })
   })
 
-  it('a time-out is a failed result, and the reason is kept', async () => {
+  it('returns a failed result at the time limit, with the reason', async () => {
     const { model } = hanging()
     const { manager } = delegating({ model })
     const result = await manager.delegate('worker', 'Think.', { timeoutMs: 5 })
@@ -325,8 +325,8 @@ describe('US-010: delegation', () => {
   })
 })
 
-describe('usage (facts §1.3, 2 and 3)', () => {
-  it('US-010 AC15, US-010 AC16, 10.2 delegation 3, defect 3: usage is booked once by the model that answered, also when nobody awaits', async () => {
+describe('usage', () => {
+  it('counts usage once for the model that answered, even if nobody awaits the result', async () => {
     const child = scripted([call('echo'), says('ok')], 'child-model')
     const { manager, usage } = delegating({
       tools: [echoTool()],
@@ -350,7 +350,7 @@ describe('usage (facts §1.3, 2 and 3)', () => {
     })
   })
 
-  it('US-010 AC17: the breakdown adds up over completed, failed and capped delegations', async () => {
+  it('breaks usage down by subagent over completed, failed and capped delegations', async () => {
     const failing = scripted([call('echo'), new Error('no')], 'f')
     const capped = scripted([call('echo'), says('sum')], 'c')
     const { manager, usage } = delegating({
@@ -374,7 +374,7 @@ describe('usage (facts §1.3, 2 and 3)', () => {
     expect([one?.requests, other?.requests]).toEqual([2, 2])
   })
 
-  it('US-010 AC16: completed, failed, cancelled and capped ones are booked once though nobody asks for a result', async () => {
+  it('counts completed, failed, cancelled and capped delegations once in the sum of the parent', async () => {
     const { model: slow, asked } = hanging()
     const started = scripted([call('echo')], 'cancelled-model')
     const cancelled = new MockLanguageModelV4({
@@ -428,8 +428,8 @@ describe('usage (facts §1.3, 2 and 3)', () => {
   })
 })
 
-describe('isolation (§6.2)', () => {
-  it('6.2 isolation 3, complaint 8: siblings see nothing of one another, nor of what the parent changes', async () => {
+describe('isolation', () => {
+  it('hides siblings from one another, and later changes of the parent from both', async () => {
     const model = new MockLanguageModelV4({
       doGenerate: async ({ prompt }) => says(JSON.stringify(prompt)),
     })
@@ -445,7 +445,7 @@ describe('isolation (§6.2)', () => {
     expect(shared).toEqual([{ role: 'user', content: [{ type: 'text', text: 'shared' }] }])
   })
 
-  it('6.2 isolation 3: what the parent or a sibling does to messages it was given reaches no other one', async () => {
+  it('passes each subagent its own copy of the messages', async () => {
     const text = { type: 'text' as const, text: 'shared' }
     const message = { role: 'user' as const, content: [text] }
     let mayGoOn = (): void => undefined
@@ -490,13 +490,13 @@ describe('isolation (§6.2)', () => {
     expect(seen.filter((prompt) => prompt.includes('One.') && prompt.includes('Two.'))).toEqual([])
   })
 
-  it('US-008 AC8, US-009 AC14, defect 4: a model object is inherited as the object that it is', async () => {
+  it('inherits a model object as the same object', async () => {
     const { manager, model } = delegating()
     await manager.delegate('worker', 'Go.')
     expect(model.doGenerateCalls).toHaveLength(1)
   })
 
-  it('5.6 edge 2: with an unknown model the definition is fine, the delegation is a failed result', async () => {
+  it('accepts an unknown model in a definition and fails the delegation', async () => {
     const { manager } = delegating({ configs: [worker({ model: 'nobody:nothing' })] })
     const result = await manager.delegate('worker', 'Go.')
     expect(result).toMatchObject({
@@ -507,7 +507,7 @@ describe('isolation (§6.2)', () => {
     })
   })
 
-  it('neither a handle nor a session has a getter of its own, which would keep it until a full collection', async () => {
+  it('gives a handle and a session no getter of their own, which would delay their garbage collection', async () => {
     const handle = await delegating().manager.delegateAsync('worker', 'Go.')
     const session = new AgentSession({
       agent: 'a',
@@ -524,7 +524,7 @@ describe('isolation (§6.2)', () => {
     expect(handle).toMatchObject({ status: 'completed', isComplete: true })
   })
 
-  it('a definition that is changed after it was registered changes nothing', async () => {
+  it('ignores a change of a definition after its registration', async () => {
     const config = worker({ systemPrompt: 'First.' })
     const { manager, model } = delegating({ configs: [config] })
     config.systemPrompt = 'Second.'
@@ -534,7 +534,7 @@ describe('isolation (§6.2)', () => {
 })
 
 describe('signals', () => {
-  it('complaint 4: a foreground delegation ends with the run that waits for it', async () => {
+  it('ends a delegation with the run that waits for it', async () => {
     const { model, asked } = hanging()
     const { manager } = delegating({ model })
     const controller = new AbortController()
@@ -544,14 +544,14 @@ describe('signals', () => {
     expect(await waiting).toMatchObject({ status: 'cancelled', endReason: 'parent-cancelled' })
   })
 
-  it('one that begins with a cancelled signal never asks the model', async () => {
+  it('never calls the model if the signal is already aborted', async () => {
     const { manager, model } = delegating()
     const result = await manager.delegate('worker', 'Go.', { signal: AbortSignal.abort() })
     expect(result).toMatchObject({ status: 'cancelled', endReason: 'parent-cancelled' })
     expect(model.doGenerateCalls).toHaveLength(0)
   })
 
-  it('cancelAll ends everything and waits for it', async () => {
+  it('ends all delegations with cancelAll and waits for them', async () => {
     const { model } = hanging()
     const { manager } = delegating({ model, parent: { concurrency: 2 } })
     for (const task of ['a', 'b', 'c']) await manager.delegateAsync('worker', task)
@@ -562,7 +562,7 @@ describe('signals', () => {
 })
 
 describe('a running delegation', () => {
-  it('gets messages before its next step', async () => {
+  it('reads messages before its next step', async () => {
     const tool = echoTool('wait', {
       execute: async () => {
         handle.send('Use the other file.')
@@ -580,7 +580,7 @@ describe('a running delegation', () => {
     expect(() => handle.send('Too late.')).toThrow(SubagentDelegationError)
   })
 
-  it('tells its events to the parent with its id, and to every reader from the beginning', async () => {
+  it('reports its events with its ID to the parent, and from the beginning to every reader', async () => {
     const { manager, events } = delegating({
       replies: [call('echo'), says('Done.')],
       tools: [echoTool()],
@@ -613,7 +613,7 @@ describe('a running delegation', () => {
 })
 
 describe('resume', () => {
-  it('goes on in the same conversation with a controller of its own', async () => {
+  it('continues in the same conversation with its own controller', async () => {
     const { manager, model } = delegating({ replies: [says('First.'), says('Second.')] })
     const controller = new AbortController()
     const { signal } = controller
@@ -627,7 +627,7 @@ describe('resume', () => {
     expect(textsOf(model, 1, 'assistant')).toEqual(['First.'])
   })
 
-  it('takes what was used before from the limit of tokens, also in another process', async () => {
+  it('counts earlier tokens towards the token limit, also in another process', async () => {
     const usage = tokens(10, 2)
     const { manager } = delegating({ replies: [says('One.', usage), says('Two.', usage)] })
     const maxTokens = 13
@@ -640,7 +640,7 @@ describe('resume', () => {
     expect(await (await other.resume(id, 'Four.')).result()).toMatchObject({ status: 'capped' })
   })
 
-  it('goes on after a cancel, and can be cancelled again', async () => {
+  it('continues after a cancellation, and can be cancelled again', async () => {
     const { model, asked } = hanging()
     const { manager } = delegating({ model })
     const first = await manager.delegateAsync('worker', 'One.')
@@ -653,7 +653,7 @@ describe('resume', () => {
     expect(await again.result()).toMatchObject({ status: 'cancelled', endReason: 'cancelled' })
   })
 
-  it('holds the tools against what the parent may use now', async () => {
+  it('limits the tools to those that the parent may use now', async () => {
     const { agent, manager, model } = delegating({
       replies: [says('First.'), says('Second.')],
       tools: [echoTool('read')],
@@ -671,7 +671,7 @@ describe('resume', () => {
     ])
   })
 
-  it('refuses one that runs, one that is unknown, and an empty task', async () => {
+  it('refuses a running delegation, an unknown one, and an empty task', async () => {
     const { model } = hanging()
     const { manager } = delegating({ model })
     const handle = await manager.delegateAsync('worker', 'One.')
@@ -684,7 +684,7 @@ describe('resume', () => {
     await manager.cancelAll()
   })
 
-  it('keeps only the last ones', async () => {
+  it('keeps only the last delegations', async () => {
     const replies = Array.from({ length: 22 }, () => says('ok'))
     const { manager } = delegating({ replies })
     const ids: string[] = []

@@ -7,14 +7,14 @@ import { discoverAgents } from '../../../src/agent/subagents/discover-agents.ts'
 import { collectActingParts } from '../../../src/trust/acting-parts.ts'
 import { TrustStore } from '../../../src/trust/store.ts'
 import { runCli } from '../../cli/run-cli.ts'
-import { world, type World } from '../../library/_world.ts'
+import { fixture, type Fixture } from '../../library/_fixture.ts'
 import { delegating } from './_parent.ts'
 
 function agentText(name: string, more = '', body = `You are ${name}.`): string {
   return `---\nname: ${name}\ndescription: Does ${name}.\n${more}---\n${body}\n`
 }
 
-function names(place: World, trusted = true): string[] {
+function names(place: Fixture, trusted = true): string[] {
   const workspaceTrust = trusted ? 'trusted' : 'ask'
   const { agents } = discoverAgents({ runtime: place.runtime, workspaceTrust })
   return agents.map(({ config, source }) => `${config.name} ${source}`)
@@ -26,19 +26,19 @@ interface Listed {
 }
 
 /** What the command says of the subagents of a place. */
-async function listed({ project, home }: World, ...options: string[]): Promise<Listed> {
+async function listed({ project, home }: Fixture, ...options: string[]): Promise<Listed> {
   const args = ['agents', 'list', '--json', ...options]
   return JSON.parse((await runCli(args, { cwd: project, home })).stdout)
 }
 
-async function accept(place: World): Promise<void> {
+async function accept(place: Fixture): Promise<void> {
   const parts = collectActingParts(place.project, [])
   await new TrustStore(place.runtime).accept(place.project, parts)
 }
 
-describe('US-008: files that define subagents', () => {
-  it('US-008 AC1, US-008 AC15, US-008 AC16: are found in the project and the user’s home, in order of precedence', async () => {
-    const place = world()
+describe('files that define subagents', () => {
+  it('finds definitions in the project and in the home of the user, in order of precedence', async () => {
+    const place = fixture()
     place.write({
       'project/.mamba/agents/d.md': agentText('d'),
       'project/.claude/agents/c.md': agentText('c'),
@@ -59,7 +59,7 @@ describe('US-008: files that define subagents', () => {
   })
 
   it('are found from the working directory up to the root of the repository, the nearest first', () => {
-    const place = world()
+    const place = fixture()
     place.write({
       'project/.claude/agents/a.md': agentText('a', '', 'outer'),
       'project/packages/one/.claude/agents/a.md': agentText('a', '', 'inner'),
@@ -70,14 +70,14 @@ describe('US-008: files that define subagents', () => {
     expect(agents.map(({ config }) => config.systemPrompt)).toEqual(['inner'])
   })
 
-  it('lie in folders below these directories too', () => {
-    const place = world()
+  it('can be in folders below these directories too', () => {
+    const place = fixture()
     place.write({ 'home/.claude/agents/team/lead.md': agentText('lead') })
     expect(names(place)).toEqual(['lead ~/.claude/agents'])
   })
 
-  it('mean the parent’s tools by none only in `.claude/agents`', () => {
-    const place = world()
+  it('get the parent’s tools without `tools` only in `.claude/agents`', () => {
+    const place = fixture()
     place.write({
       'home/.claude/agents/a.md': agentText('a'),
       'home/.skillrail/agents/b.md': agentText('b'),
@@ -86,8 +86,8 @@ describe('US-008: files that define subagents', () => {
     expect(agents.map(({ config }) => config.tools)).toEqual([undefined, ['*']])
   })
 
-  it('defect 10: one that is broken hides no other, and is reported with its line', async () => {
-    const place = world()
+  it('reports a broken definition with its line and finds the others', async () => {
+    const place = fixture()
     place.write({
       'home/.claude/agents/bad.md': agentText('bad', 'max-turns: x\n'),
       'home/.claude/agents/good.md': agentText('good'),
@@ -106,8 +106,8 @@ describe('US-008: files that define subagents', () => {
     ])
   })
 
-  it('two of one name in one directory are reported, and the first is used', () => {
-    const place = world()
+  it('reports two definitions with one name in a directory, and uses the first', () => {
+    const place = fixture()
     place.write({
       'home/.claude/agents/a.md': agentText('same', '', 'first'),
       'home/.claude/agents/b.md': agentText('same', '', 'second'),
@@ -119,8 +119,8 @@ describe('US-008: files that define subagents', () => {
 })
 
 describe('trust', () => {
-  it('those of an untrusted project are not used, and it is said how to allow them', async () => {
-    const place = world()
+  it('does not use definitions of an untrusted project, and says how to allow them', async () => {
+    const place = fixture()
     place.write({
       'project/.claude/agents/a.md': agentText('a'),
       'home/.claude/agents/a.md': agentText('a', '', 'the user’s'),
@@ -144,8 +144,8 @@ describe('trust', () => {
     })
   })
 
-  it('in a trusted project a change of what acts counts, a change of the prompt does not', async () => {
-    const place = world()
+  it('withholds a definition in a trusted project after a change of what acts, not of the prompt', async () => {
+    const place = fixture()
     const file = 'project/.claude/agents/a.md'
     place.write({ [file]: agentText('a', 'tools: Read\n') })
     await accept(place)
@@ -158,15 +158,15 @@ describe('trust', () => {
     expect(names(place, false)).toEqual(['a .claude/agents'])
   })
 
-  it('a file that is new in a trusted project is not used before it is accepted', async () => {
-    const place = world()
+  it('does not use a new file in a trusted project before it is accepted', async () => {
+    const place = fixture()
     await accept(place)
     place.write({ 'project/.claude/agents/a.md': agentText('a') })
     expect(names(place, false)).toEqual([])
   })
 
-  it('in a pinned project the prompt counts too', async () => {
-    const place = world()
+  it('withholds a definition in a pinned project after a change of the prompt too', async () => {
+    const place = fixture()
     const file = 'project/.claude/agents/a.md'
     place.write({ [file]: agentText('a') })
     const parts = collectActingParts(place.project, [], { text: true })
@@ -176,8 +176,8 @@ describe('trust', () => {
     expect(names(place, false)).toEqual([])
   })
 
-  it('a link that leads out of the project is not covered by its trust', async () => {
-    const place = world()
+  it('does not trust a link that leads out of a trusted project', async () => {
+    const place = fixture()
     place.write({ 'elsewhere/a.md': agentText('a') })
     mkdirSync(join(place.project, '.claude/agents'), { recursive: true })
     symlinkSync(join(place.root, 'elsewhere/a.md'), join(place.project, '.claude/agents/a.md'))
@@ -188,8 +188,8 @@ describe('trust', () => {
 })
 
 describe('a manager with files', () => {
-  it('US-008 AC1: finds them by itself; a definition in code wins', async () => {
-    const place = world()
+  it('finds definitions in files and prefers one in code', async () => {
+    const place = fixture()
     place.write({
       'home/.claude/agents/a.md': agentText('a'),
       'home/.claude/agents/worker.md': agentText('worker'),

@@ -5,7 +5,7 @@ import { DelegationPart } from '../../../src/agent/subagents/delegation-tools.ts
 import { findCycle } from '../../../src/agent/subagents/skills.ts'
 import type { SkillManager } from '../../../src/library/manager.ts'
 import { SkillInvocationError, SkillNotFoundError } from '../../../src/skill/errors.ts'
-import { world, type World } from '../../library/_world.ts'
+import { fixture, type Fixture } from '../../library/_fixture.ts'
 import { call, echoTool, says } from '../mock-replies.ts'
 import {
   delegating,
@@ -17,13 +17,13 @@ import {
 } from './_parent.ts'
 
 interface Skilled extends Delegating {
-  place: World
+  place: Fixture
   skills: SkillManager
 }
 
 /** A manager whose parent has the skills that `write` puts into the user's home. */
-function skilled(write: (place: World) => void, options: DelegatingOptions = {}): Skilled {
-  const place = world()
+function skilled(write: (place: Fixture) => void, options: DelegatingOptions = {}): Skilled {
+  const place = fixture()
   write(place)
   const { runtime } = place
   const made = delegating({
@@ -41,8 +41,8 @@ const write = echoTool('write', {
 })
 const delegate = echoTool('delegate', { origin: { kind: 'agent' } })
 
-describe('US-011: skills that a subagent has from the start', () => {
-  it('complaint 1: it reads their files, and neither those of other skills nor another skill', async () => {
+describe('preloaded skills', () => {
+  it('lets a subagent read the files of its skills and of no others', async () => {
     const { manager, model } = skilled(
       (place) => {
         place.skill('home/.claude/skills/style', { body: 'Read references/rules.md.' })
@@ -68,7 +68,7 @@ describe('US-011: skills that a subagent has from the start', () => {
     expect(activation).toMatch(/^Error: there is no tool called skill\./)
   })
 
-  it('US-011 AC1, US-011 AC2, US-011 AC4, US-008 AC12, 10.2 together 1, complaint 1: their whole content is in the system prompt, with arguments in place', async () => {
+  it('puts the whole content of preloaded skills into the system prompt', async () => {
     const { manager, model, skills } = skilled(
       (place) => {
         place.skill('home/.claude/skills/style', { body: 'Be brief about $ARGUMENTS. Cost: $5.00' })
@@ -84,7 +84,7 @@ describe('US-011: skills that a subagent has from the start', () => {
     expect(skills.activeSkills).toEqual([])
   })
 
-  it('US-011 AC3, 10.2 together 2: tools of the skill are registered with the subagent', async () => {
+  it('registers the tools of a preloaded skill with the subagent', async () => {
     const { agent, manager, model, skills } = skilled(
       (place) => void place.skill('home/.claude/skills/style'),
       {
@@ -99,7 +99,7 @@ describe('US-011: skills that a subagent has from the start', () => {
     expect(textsOf(model, 1, 'tool')).toEqual(['checked'])
   })
 
-  it('US-011 AC3: what a trusted one allows needs no approval, and nothing is added to the tools', async () => {
+  it('approves what a trusted preloaded skill allows and adds no tools', async () => {
     const { manager, model } = skilled(
       (place) =>
         void place.skill('home/.claude/skills/style', { more: 'allowed-tools: Write Bash' }),
@@ -114,7 +114,7 @@ describe('US-011: skills that a subagent has from the start', () => {
     expect(textsOf(model, 1, 'tool')).toEqual(['write said {}'])
   })
 
-  it('5.6 edge 4: a missing skill is a SkillNotFoundError at startup, with the nearest name', async () => {
+  it('throws SkillNotFoundError at startup for a missing skill, with the nearest name', async () => {
     const { manager, model } = skilled((place) => void place.skill('home/.claude/skills/style'), {
       configs: [worker({ skills: ['stile'] })],
     })
@@ -126,7 +126,7 @@ describe('US-011: skills that a subagent has from the start', () => {
     expect(model.doGenerateCalls).toHaveLength(0)
   })
 
-  it('5.6 edge 4: a parent without skills has none to give', async () => {
+  it('throws for a preloaded skill if the parent has no skills', async () => {
     const { manager } = delegating({ configs: [worker({ skills: ['style'] })] })
     await expect(manager.delegate('worker', 'Go.')).rejects.toThrow(SkillNotFoundError)
   })
@@ -149,7 +149,7 @@ describe('a subagent with a skill that only a person may start', () => {
   }
 
   it.each([false, true])(
-    'is refused to the model that delegates, background: %s',
+    'is refused to a model that delegates, background: %s',
     async (background) => {
       const { manager, model } = released()
       const part = new DelegationPart(manager)
@@ -163,7 +163,7 @@ describe('a subagent with a skill that only a person may start', () => {
     },
   )
 
-  it('is refused to a skill that forks to it where the model activated that, to no person', async () => {
+  it('is refused to a forking skill that a model activated, not to one of a user', async () => {
     const { manager, skills } = released()
     const byModel = await skills.prepare('ship', '', { source: 'model' })
     await expect(manager.fork(byModel)).rejects.toMatchObject(refusal)
@@ -177,10 +177,10 @@ describe('a subagent with a skill that only a person may start', () => {
   })
 })
 
-describe('US-012: context: fork', () => {
+describe('skills with context: fork', () => {
   const fork = 'context: fork'
 
-  it('US-012 AC1, US-012 AC3, US-012 AC4, 10.2 together 3, complaint 3: the skill is the task of a subagent that is told to carry it out, arguments included', async () => {
+  it('gives a subagent the content of a forked skill, with its arguments, as the task', async () => {
     const { manager, model, skills } = skilled(
       (place) => void place.skill('home/.claude/skills/audit', { more: fork, body: 'Audit $0.' }),
       { tools: [read, write, delegate], configs: [] },
@@ -196,7 +196,7 @@ describe('US-012: context: fork', () => {
     expect(skills.activeSkills).toEqual([])
   })
 
-  it('US-012 AC2: `agent` says which subagent, and it gets the tools that the skill allows', async () => {
+  it('runs a forked skill in the subagent that agent names, with the tools that the skill allows', async () => {
     const { manager, model, skills } = skilled(
       (place) =>
         void place.skill('home/.claude/skills/audit', {
@@ -218,7 +218,7 @@ describe('US-012: context: fork', () => {
     ])
   })
 
-  it('US-012 AC2: an unknown `agent` is said with those that there are', async () => {
+  it('lists the subagents when agent names an unknown one', async () => {
     const { manager, skills } = skilled(
       (place) => void place.skill('home/.claude/skills/audit', { more: `${fork}\nagent: auditer` }),
       { configs: [worker({ name: 'auditor' })] },
@@ -228,7 +228,7 @@ describe('US-012: context: fork', () => {
     })
   })
 
-  it('US-006 AC5: an untrusted skill does not fork', async () => {
+  it('refuses to fork an untrusted skill', async () => {
     const { manager, skills } = skilled(
       (place) => void place.skill('project/.claude/skills/audit', { more: fork }),
     )
@@ -237,7 +237,7 @@ describe('US-012: context: fork', () => {
     await expect(manager.fork(activation)).rejects.toMatchObject({ code: 'fork-untrusted' })
   })
 
-  it('5.7 edge 2: a subagent forks nothing', async () => {
+  it('refuses to fork a skill inside a subagent', async () => {
     const errors: unknown[] = []
     const { manager, skills } = skilled(
       (place) => void place.skill('home/.claude/skills/audit', { more: fork }),
@@ -262,7 +262,7 @@ describe('US-012: context: fork', () => {
 })
 
 describe('circles between skills and subagents', () => {
-  it('a skill that forks to a subagent that has it from the start is refused, with the way', async () => {
+  it('are refused with their path: a skill forks to a subagent that has the skill from the start', async () => {
     const { manager, skills } = skilled(
       (place) => void place.skill('home/.claude/skills/a', { more: 'context: fork\nagent: b' }),
       { configs: [worker({ name: 'b', skills: ['a'] })] },
@@ -302,7 +302,7 @@ describe('circles between skills and subagents', () => {
 })
 
 describe('what holds for the parent holds for its subagents', () => {
-  it('a parent that may only read has subagents that may only read', async () => {
+  it('applies to a parent that may only read, whose subagents may only read', async () => {
     const { manager, model } = delegating({
       tools: [read, write],
       configs: [worker({ tools: ['*'] })],
@@ -312,7 +312,7 @@ describe('what holds for the parent holds for its subagents', () => {
     expect(toolsOffered(model, 0)).toEqual(['read'])
   })
 
-  it('what an untrusted skill limits the parent to limits a subagent too', async () => {
+  it('applies to the limits of an untrusted skill', async () => {
     const { agent, manager, model } = skilled(
       (place) =>
         void place.skill('project/.claude/skills/stranger', { more: 'allowed-tools: Read' }),
@@ -328,7 +328,7 @@ describe('what holds for the parent holds for its subagents', () => {
     expect(toolsOffered(model, 0)).toEqual(['read'])
   })
 
-  it('skills of the project are found from where the parent works', async () => {
+  it('applies to the folder of the parent, from which skills of the project are found', async () => {
     const { manager, place } = skilled(
       (place) => void place.skill('project/.claude/skills/local'),
       { configs: [worker({ skills: ['local'] })] },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import * as fc from 'fast-check'
 import type { AgentTool, ApprovalRequest } from '../../../src/agent/types.ts'
-import { selectTools } from '../../../src/agent/subagents/child.ts'
+import { selectTools } from '../../../src/agent/subagents/tool-selection.ts'
 import { toolSelectors } from '../../../src/agent/approval/tool-patterns.ts'
 import { call, calls, echoTool, says } from '../mock-replies.ts'
 import { delegating, textsOf, toolsOffered, worker } from './_parent.ts'
@@ -34,7 +34,7 @@ function names(tools: readonly (string | AgentTool)[] | null, disallowed: string
   )
 }
 
-describe('US-009: tool restriction', () => {
+describe('the tools of a subagent', () => {
   it.each<[string, readonly string[] | null, string[]]>([
     ['nothing for None', null, []],
     ['nothing for an empty list', [], []],
@@ -59,11 +59,11 @@ describe('US-009: tool restriction', () => {
     ['a name', ['*'], ['Write', 'Bash'], [issue.name, search.name, page.name]],
     ['a server', ['*'], ['mcp__github'], [write.name, shell.name, page.name]],
     ['everything', ['*'], ['*'], []],
-  ])('the deny list takes away %s after the allow list', (_, tools, disallowed, wanted) => {
+  ])('removes %s by the deny list after the allow list', (_, tools, disallowed, wanted) => {
     expect(names(tools, disallowed).filter((name) => name !== 'read')).toEqual(wanted)
   })
 
-  it('a name that leads nowhere is said, with what was meant', () => {
+  it('reports a name that selects nothing, with the nearest name', () => {
     const { notices } = selectTools({
       subagent: 'worker',
       ceiling,
@@ -76,13 +76,13 @@ describe('US-009: tool restriction', () => {
     ])
   })
 
-  it('a tool of the program’s own is not held against the ceiling, and the deny list is', () => {
+  it('ignores the ceiling for a tool of the program, and applies the deny list', () => {
     const special = echoTool('special')
     expect(names([special])).toEqual(['special'])
     expect(names([special], ['special'])).toEqual([])
   })
 
-  it('no list of names gives anything that the parent does not have', () => {
+  it('selects nothing by name that the parent does not have', () => {
     const entry = fc.oneof(
       fc.constantFrom('*', 'Read', 'Bash(git:*)', 'mcp__*', 'delegate', 'web.*', 'nothing'),
       fc.string(),
@@ -101,14 +101,14 @@ describe('US-009: tool restriction', () => {
     )
   })
 
-  it('a text of a thousand stars is matched in time', () => {
+  it('matches a text of a thousand stars in reasonable time', () => {
     const [selector] = toolSelectors(['a*'.repeat(1000)])
     expect(selector?.selects(echoTool('a'.repeat(5000)))).toBe(true)
   })
 })
 
 describe('calls of a subagent', () => {
-  it('US-009 AC15, US-008 AC9, 6.2 isolation 2: only tools in the allow list are there; another one is an error for the model', async () => {
+  it('offers a subagent only the tools of its allow list and answers a call of another one with an error', async () => {
     const { manager, model } = delegating({
       replies: [calls([{ name: 'write' }, { name: 'read' }]), says('Done.')],
       tools: ceiling,
@@ -121,13 +121,13 @@ describe('calls of a subagent', () => {
     expect(second).toBe('read said {}')
   })
 
-  it('5.6 edge 3: with an empty list the subagent has no tools', async () => {
+  it('gives a subagent with an empty list no tools', async () => {
     const { manager, model } = delegating({ tools: ceiling, configs: [worker({ tools: [] })] })
     await manager.delegate('worker', 'Go.')
     expect(toolsOffered(model, 0)).toEqual([])
   })
 
-  it('a missing tool is told to the model, to the caller and in the events', async () => {
+  it('reports a missing tool to the model, to the caller and in the events', async () => {
     const { manager, model, events } = delegating({ configs: [worker({ tools: ['WebSearch'] })] })
     const result = await manager.delegate('worker', 'Go.')
     const notice =
@@ -137,7 +137,7 @@ describe('calls of a subagent', () => {
     expect(events).toContainEqual({ type: 'notice', agent: 'worker', message: notice })
   })
 
-  it('Bash(git:*) allows git and nothing that only begins with it', async () => {
+  it('allows git with Bash(git:*), and no program whose name only begins so', async () => {
     const asked: ApprovalRequest[] = []
     const { manager, model } = delegating({
       replies: [
@@ -165,7 +165,7 @@ describe('calls of a subagent', () => {
     expect(asked.map(({ input }) => input['command'])).toEqual(['git status'])
   })
 
-  it('US-008 AC10: a deny entry with a pattern leaves the tool, and is held against its calls', async () => {
+  it('checks each call against a deny entry with a pattern', async () => {
     const { manager, model } = delegating({
       replies: [call('shell', { command: 'rm -rf .' }), says('Done.')],
       tools: [shell],
@@ -177,7 +177,7 @@ describe('calls of a subagent', () => {
     expect(textsOf(model, 1, 'tool')[0]).toContain('Error: shell was refused')
   })
 
-  it('approvals reach whoever approves for the parent, with the name of the subagent', async () => {
+  it("asks the parent's approver, with the name of the subagent", async () => {
     const asked: ApprovalRequest[] = []
     const { manager, model } = delegating({
       replies: [call('write', { path: 'a' }), call('write', { path: 'b' }), says('Done.')],
@@ -198,7 +198,7 @@ describe('calls of a subagent', () => {
     expect(textsOf(model, 2, 'tool').at(-1)).toContain('not b')
   })
 
-  it('without anybody to ask, what would be asked is refused', async () => {
+  it('refuses a call that needs an approval without an approver', async () => {
     const { manager, model } = delegating({
       replies: [call('write'), says('Done.')],
       tools: [write],
@@ -210,7 +210,7 @@ describe('calls of a subagent', () => {
 })
 
 describe('permission-mode', () => {
-  it('US-008 AC2: plan offers only what changes nothing', async () => {
+  it('offers only tools that change nothing in the permission mode plan', async () => {
     const { manager, model } = delegating({
       tools: ceiling,
       configs: [worker({ tools: ['*'], permissionMode: 'plan' })],
@@ -219,7 +219,7 @@ describe('permission-mode', () => {
     expect(toolsOffered(model, 0)).toEqual(['read', 'github__search', 'web__fetch'])
   })
 
-  it('US-008 AC2: dont-ask refuses what would be asked, and asks nobody', async () => {
+  it('refuses calls that need an approval in the permission mode dont-ask', async () => {
     let asked = 0
     const { manager, model } = delegating({
       replies: [calls([{ name: 'write' }, { name: 'read' }]), says('Done.')],

@@ -19,7 +19,7 @@ const entry: fc.Arbitrary<UsageEntry> = fc.record({
 })
 
 describe('a ledger', () => {
-  it('has nothing at first', () => {
+  it('is empty at first', () => {
     expect(new UsageLedger().report()).toEqual({
       total: noUsage,
       own: noUsage,
@@ -31,7 +31,7 @@ describe('a ledger', () => {
     })
   })
 
-  it('adds up in every direction to the same total', () => {
+  it('has the same total in every direction', () => {
     fc.assert(
       fc.property(fc.array(entry), (entries) => {
         const ledger = new UsageLedger()
@@ -48,7 +48,7 @@ describe('a ledger', () => {
     )
   })
 
-  it('has one entry a model, agent and delegation, in the order of their first bookings', () => {
+  it('has one entry for each model, agent and delegation, in the order of their first calls', () => {
     const keyOf = ({ model, agent, delegation }: UsageEntry): string =>
       JSON.stringify([model, agent, delegation])
     fc.assert(
@@ -65,7 +65,7 @@ describe('a ledger', () => {
     )
   })
 
-  it('does not change a report that was given out', () => {
+  it('does not change an earlier report', () => {
     const ledger = new UsageLedger()
     const one = { model: 'm', agent: 'main', usage: { ...noUsage, requests: 1 } }
     ledger.record(one)

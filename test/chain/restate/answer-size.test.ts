@@ -33,11 +33,11 @@ const answer: RunAnswer = {
   pass: emptyPass({ '1:outer': outer, '1:outer/1:inner': { ...outer, chain: undefined } }),
 }
 
-it('leaves an answer as it is that the server takes', () => {
+it('leaves an answer unchanged if the server accepts its size', () => {
   expect(fitAnswer(answer)).toEqual(answer)
 })
 
-it('drops what steps printed first, on every level, and keeps their results', () => {
+it('removes printed output first, on every level, and keeps the results', () => {
   const { '1:outer': fitted } = fitAnswer(answer, 25_000).pass.answered
   expect(fitted).toMatchObject({ output: { result: long } })
   expect(fitted && 'log' in fitted && fitted.log).toBeUndefined()
@@ -46,7 +46,7 @@ it('drops what steps printed first, on every level, and keeps their results', ()
   expect(step?.result).toBe(long)
 })
 
-it('is a failure where its results do not fit: none is cut', () => {
+it('fails a run whose results do not fit, and cuts none', () => {
   const { status, pass } = fitAnswer(answer, 5000)
   expect(status).toBe('failure')
   expect(Object.keys(pass.answered)).toEqual(['1:outer'])

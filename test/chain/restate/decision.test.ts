@@ -11,7 +11,7 @@ const approval = {
   at: '2026-01-01T00:00:00.000Z',
 }
 
-it('reads what a person decided', () => {
+it('reads the decision of a user', () => {
   expect(readDecision(JSON.stringify({ approvals: [approval] }))).toEqual({ approvals: [approval] })
   expect(readDecision('{"approvals":[],"yesGates":true}')).toEqual({ approvals: [] })
 })
@@ -26,6 +26,6 @@ it.each([
   JSON.stringify({ approvals: [{ ...approval, approved: 'yes' }] }),
   JSON.stringify({ approvals: [{ ...approval, stateDigest: undefined }] }),
   JSON.stringify({ approvals: [{ ...approval, type: 'gate' }, 7, null] }),
-])('takes %s for no decision', (text) => {
+])('reads no decision in %s', (text) => {
   expect(readDecision(text)).toEqual({ approvals: [] })
 })

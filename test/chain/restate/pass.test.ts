@@ -54,7 +54,7 @@ const call = (key: string): Parameters<Engine['task']>[0] => ({
   },
 })
 
-it('goes through a chain again as before, and asks the engine only for what is new', async () => {
+it('repeats a chain from its pass, and asks the engine only for new answers', async () => {
   const pass = emptyPass()
   async function go(waits: readonly string[], asked: string[]): Promise<string[]> {
     const engine = remembering(engineThat(waits, asked), pass)

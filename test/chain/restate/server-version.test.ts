@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { requireVersion } from '../../../src/chain/restate/client.ts'
 import { makeProject } from '../_project.ts'
 
-describe('an admin interface that is none that we can work with', () => {
+describe('the version of an admin interface', () => {
   const project = makeProject({ one: { run: 'echo 1' } })
   let server: Server
   let url: string
@@ -47,7 +47,7 @@ describe('an admin interface that is none that we can work with', () => {
       'does not report a version of Restate',
     ],
   ])(
-    '%s is refused with a sentence by run, worker and doctor',
+    'is refused with a sentence by run, worker and doctor: %s',
     async (_what, status, body, code, sentence) => {
       answer = { status, body }
       const chosen = ['--url', url, '--admin-url', url]
@@ -79,15 +79,12 @@ describe('an admin interface that is none that we can work with', () => {
     },
   )
 
-  it.each(['1.5.0', '1.7.12', 'v1.9', '2.0.0'])(
-    'has a version that will do: %s',
-    async (version) => {
-      answer = { status: 200, body: JSON.stringify({ version }) }
-      expect(await requireVersion({ url, adminUrl: url })).toBe(version)
-    },
-  )
+  it.each(['1.5.0', '1.7.12', 'v1.9', '2.0.0'])('is accepted: %s', async (version) => {
+    answer = { status: 200, body: JSON.stringify({ version }) }
+    expect(await requireVersion({ url, adminUrl: url })).toBe(version)
+  })
 
-  it.each(['1.4.9', '0.9.2', 'nightly', undefined])('has not: %s', async (version) => {
+  it.each(['1.4.9', '0.9.2', 'nightly', undefined])('is refused: %s', async (version) => {
     answer = { status: 200, body: JSON.stringify({ version }) }
     await expect(requireVersion({ url, adminUrl: url })).rejects.toThrow('1.5 is needed')
   })

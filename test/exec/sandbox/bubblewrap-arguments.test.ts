@@ -24,7 +24,7 @@ const optionsOf = (changes: Partial<SandboxRequest> = {}, lastUserNamespace = tr
     .join(' ')
     .replace(process.execPath, '/opt/node')
 
-it('the options are these, in this order', () => {
+it('builds the options in a fixed order', () => {
   expect(optionsOf()).toBe(
     [
       '--unshare-user --unshare-all --disable-userns --cap-drop ALL --new-session',
@@ -59,27 +59,27 @@ it.each<[string, Partial<SandboxRequest>, RegExp]>([
     { grants: { ...noGrants, write: ['/home/u'] } },
     /--bind \/home\/u \/home\/u --ro-bind \/home\/u\/skills\/a \/home\/u\/skills\/a/,
   ],
-])('a grant of %s', (_what, changes, options) => {
+])('adds the options for a grant of %s', (_what, changes, options) => {
   expect(optionsOf(changes)).toMatch(options)
 })
 
-it('bubblewrap before 0.8 gets everything but the option it does not know', () => {
+it('omits only the unknown option for bubblewrap before 0.8', () => {
   expect(optionsOf({}, false)).toBe(optionsOf().replace('--disable-userns ', ''))
 })
 
-it('nothing is writable that was not named', () => {
+it('makes only granted paths writable', () => {
   expect(bubblewrapOptions({ ...request, output: undefined }, true, system)).not.toContain('--bind')
 })
 
 describe('the command line', () => {
-  it('holds neither paths outside nor values, only the program and its limits', () => {
+  it('contains neither outside paths nor values, only the program and its limits', () => {
     const line = bubblewrapArguments(command)
     expect(line.slice(0, 5)).toEqual(['--args', '5', '--', '/bin/sh', '-c'])
     expect(line.slice(6)).toEqual(['sh', ...command])
     expect(line.join(' ')).not.toMatch(/home|runs/)
   })
 
-  it('gives the program its arguments as they are, whatever they look like', () => {
+  it('passes the program its arguments unchanged, whatever they look like', () => {
     fc.assert(
       fc.property(fc.array(fc.string()), (words) => {
         expect(bubblewrapArguments(words).slice(7)).toEqual(words)

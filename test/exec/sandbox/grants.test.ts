@@ -16,15 +16,15 @@ symlinkSync('/', join(base, 'data/root'))
 symlinkSync('/proc/self', join(base, 'data/process'))
 symlinkSync(join(base, 'home/.local/state'), join(base, 'data/state'))
 
-const world = {
+const fixture = {
   cwd: base,
   home: join(base, 'home'),
   env: { TOKEN: 'value', LD_PRELOAD: 'x', SKILLRAIL_RUN_ID: '1', CUT: 'a\0b' },
   guarded: [join(base, 'home/.local/state/skillrail')],
 }
-const parse = (...texts: string[]): ReturnType<typeof parseGrants> => parseGrants(texts, world)
+const parse = (...texts: string[]): ReturnType<typeof parseGrants> => parseGrants(texts, fixture)
 
-it('every kind of grant is read, paths with their links resolved', () => {
+it('reads every kind of grant, and resolves the links of paths', () => {
   expect(
     parse('read:data', 'write:data/deep', 'read:~', 'read:data/a:b', 'net:*', 'env:TOKEN'),
   ).toEqual({
@@ -38,7 +38,7 @@ it('every kind of grant is read, paths with their links resolved', () => {
   })
 })
 
-describe('is not a grant:', () => {
+describe('an invalid grant', () => {
   it.each([
     ['', /is empty/],
     ['read:', /is empty/],
@@ -68,14 +68,14 @@ describe('is not a grant:', () => {
     ['env:PATH', /sets or leaves out/],
     ['env:A=B', /not a variable name/],
     ['env:__proto__', /is not set/],
-  ])('%j', (text, message) => {
+  ])('is refused: %j', (text, message) => {
     const { grants, problems } = parse(text)
     expect(problems).toMatchObject([{ grant: text, message: expect.stringMatching(message) }])
     expect(grants).toEqual({ read: [], write: [], network: false, environment: {} })
   })
 })
 
-it('whatever is written, only real paths that leave the sandbox whole are granted', () => {
+it('grants only real paths that keep the sandbox intact, for any text', () => {
   const pieces = fc.constantFrom(
     '..',
     '.',
@@ -111,14 +111,14 @@ it('whatever is written, only real paths that leave the sandbox whole are grante
   )
   fc.assert(
     fc.property(fc.array(text, { maxLength: 5 }), (texts) => {
-      const { grants, problems } = parseGrants(texts, world)
+      const { grants, problems } = parseGrants(texts, fixture)
       for (const granted of [...grants.read, ...grants.write]) {
         expect(isAbsolute(granted) && realpathSync(granted) === granted).toBe(true)
         expect(granted).not.toMatch(/^\/$|^\/tmp$|^\/(?:proc|sys|dev)(?:\/|$)/)
       }
       for (const granted of grants.write) {
         expect(granted).not.toMatch(/^\/(?:usr|etc)(?:\/|$)/)
-        expect(`${world.guarded[0]}/`.startsWith(`${granted}/`)).toBe(false)
+        expect(`${fixture.guarded[0]}/`.startsWith(`${granted}/`)).toBe(false)
       }
       expect(problems.every(({ message, hint }) => message !== '' && hint !== '')).toBe(true)
     }),

@@ -14,7 +14,7 @@ const linux: SandboxMachine = {
 }
 
 describe('the sandbox of a machine', () => {
-  it('is bubblewrap where it works', async () => {
+  it('is bubblewrap if bubblewrap works', async () => {
     expect(await chooseSandbox(linux)).toMatchObject({
       ok: true,
       sandbox: { name: 'bubblewrap' },
@@ -53,7 +53,7 @@ describe('the sandbox of a machine', () => {
     ['there is no filter for the processor', { processor: 'riscv64' }, /riscv64/, /x64 or arm64/],
     ['it is Windows', { platform: 'win32' }, /no sandbox is available for win32/, /Linux/],
     ['macOS lacks its program', { platform: 'darwin' }, /sandbox-exec is missing/, /part of macOS/],
-  ])('is none where %s, with what to do', async (_what, changes, reason, hint) => {
+  ])('is missing if %s, with a hint', async (_what, changes, reason, hint) => {
     expect(await chooseSandbox({ ...linux, ...changes })).toMatchObject({
       ok: false,
       reason: expect.stringMatching(reason),
@@ -79,7 +79,7 @@ network:     lo
 fork: done`
 
 describe('the probe', () => {
-  it('is content when everything holds', () => {
+  it('passes if every restriction works', () => {
     expect(judge(readFacts(held), true)).toEqual([])
   })
 
@@ -96,7 +96,7 @@ describe('the probe', () => {
       /Max processes is unlimited, not 256/,
     ],
     ['fork: done', '', /no process/],
-  ])('sees what does not: %j as %j', (line, other, message) => {
+  ])('reports a restriction that does not work: %j as %j', (line, other, message) => {
     expect(judge(readFacts(held.replace(line, other)), true)).toEqual([
       expect.stringMatching(message),
     ])

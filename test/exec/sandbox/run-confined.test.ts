@@ -34,7 +34,34 @@ function recorder(output: string): { sandbox: Sandbox; asked: SandboxRequest[] }
   return { sandbox, asked }
 }
 
-it('a script is told only of paths that hold inside, and of no variable outside', async () => {
+it.each([
+  [{ NO_COLOR: '1' }, {}, '1'],
+  [{ NO_COLOR: '1' }, { FORCE_COLOR: '1' }, undefined],
+  [{}, {}, undefined],
+])(
+  'a script gets NO_COLOR from %j with the grants %j as %j',
+  async (environment, granted, seen) => {
+    writeFileSync(join(base, 'tool.mjs'), '')
+    const search = findScript(base, 'tool.mjs')
+    if (search.kind !== 'found') throw new Error('no script')
+    const { sandbox, asked } = recorder('')
+    await runConfined(
+      { sandbox, grants: { ...noGrants, environment: granted } },
+      {
+        script: search.script,
+        skillDirectory: base,
+        arguments: [],
+        ambient: environment,
+        stdin: '',
+        outputLimit: 1000,
+        variables: () => ({}),
+      },
+    )
+    expect(asked[0]?.environment(places)['NO_COLOR']).toBe(seen)
+  },
+)
+
+it('a script gets only paths that exist inside, and no variable from outside', async () => {
   writeFileSync(join(base, 'tool.mjs'), '')
   const search = findScript(base, 'tool.mjs')
   if (search.kind !== 'found') throw new Error('no script')
@@ -77,7 +104,7 @@ it('a script is told only of paths that hold inside, and of no variable outside'
   ])
 })
 
-it('a skill that is gone is a script that was not started', async () => {
+it('a script of a deleted skill is reported as not started', async () => {
   const { sandbox, asked } = recorder('')
   const result = await runConfined(
     { sandbox, grants: noGrants },
@@ -86,7 +113,7 @@ it('a skill that is gone is a script that was not started', async () => {
       skillDirectory: join(base, 'gone'),
       arguments: [],
       ambient: {},
-      own: () => ({}),
+      variables: () => ({}),
       outputLimit: 10,
     },
   )
@@ -102,26 +129,29 @@ it.each([
   ['#!/none/such\n', 127, { kind: 'not-started', message: expect.stringContaining('/none/such') }],
   ['#!/bin/sh\n', 127, { kind: 'exit', code: 127 }],
   ['#!/none/such\n', 1, { kind: 'exit', code: 1 }],
-])('what a script %j is missing is named where it ended with %i', async (text, code, expected) => {
-  const path = join(base, 'run')
-  writeFileSync(path, text, { mode: 0o755 })
-  const sandbox: Sandbox = {
-    name: 'bubblewrap',
-    run: async () => ({ end: { kind: 'exit', code }, stdout: nothing, stderr: nothing }),
-  }
-  const { end } = await runConfined(
-    { sandbox, grants: noGrants },
-    {
-      script: { path, relative: 'run', file: path, args: [] },
-      skillDirectory: base,
-      arguments: [],
-      ambient: {},
-      own: () => ({}),
-      outputLimit: 10,
-    },
-  )
-  expect(end).toEqual(expected)
-})
+])(
+  'the missing program of the script %j is named if it ends with %i',
+  async (text, code, expected) => {
+    const path = join(base, 'run')
+    writeFileSync(path, text, { mode: 0o755 })
+    const sandbox: Sandbox = {
+      name: 'bubblewrap',
+      run: async () => ({ end: { kind: 'exit', code }, stdout: nothing, stderr: nothing }),
+    }
+    const { end } = await runConfined(
+      { sandbox, grants: noGrants },
+      {
+        script: { path, relative: 'run', file: path, args: [] },
+        skillDirectory: base,
+        arguments: [],
+        ambient: {},
+        variables: () => ({}),
+        outputLimit: 10,
+      },
+    )
+    expect(end).toEqual(expected)
+  },
+)
 
 it('a value that would begin another option of bubblewrap starts nothing', async () => {
   const sandbox = bubblewrapSandbox({
@@ -139,7 +169,7 @@ it('a value that would begin another option of bubblewrap starts nothing', async
   expect(end).toMatchObject({ kind: 'not-started', message: expect.stringMatching(/NUL/) })
 })
 
-it('a program that prints too much is ended, and the caller’s own end stays what it is', async () => {
+it('a program that prints too much is ended, and the caller’s abort keeps its meaning', async () => {
   const request: SandboxRequest = {
     skillDirectory: base,
     grants: noGrants,

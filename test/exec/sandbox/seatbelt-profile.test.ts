@@ -11,7 +11,7 @@ const box = {
 }
 const temporary = '/private/tmp/box'
 
-it('denies what it does not name, and the skill to the last', () => {
+it("denies everything by default, and denies the skill's folder last", () => {
   const lines = seatbeltProfile(box, temporary).trimEnd().split('\n')
   expect([...lines.slice(0, 2), ...lines.slice(-4)]).toEqual([
     '(version 1)',
@@ -24,7 +24,7 @@ it('denies what it does not name, and the skill to the last', () => {
   expect(lines.join()).not.toMatch(/network/)
 })
 
-it('holds what was granted', () => {
+it('contains the grants', () => {
   const grants = { ...noGrants, read: ['/data'], write: ['/out'], network: true }
   const profile = seatbeltProfile({ ...box, grants }, temporary)
   expect(profile).toContain('(subpath "/private/tmp/box") (subpath "/data") (subpath "/out")')
@@ -32,7 +32,7 @@ it('holds what was granted', () => {
   expect(profile).toContain('(allow network*)')
 })
 
-it('no path ends its string: the parentheses of the profile stay balanced outside strings', () => {
+it('keeps every path inside its string, with balanced parentheses outside strings', () => {
   fc.assert(
     fc.property(
       fc.string({ unit: fc.constantFrom('"', '\\', '(', ')', '/', 'a', '\n') }),

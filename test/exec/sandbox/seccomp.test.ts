@@ -58,7 +58,7 @@ describe.each(processors)('the filter for %s', (processor) => {
   }
   const { clone, ioctl, socket } = number[processor]
 
-  it('is a program that the kernel takes: whole instructions, not too many, always with an answer', () => {
+  it('is valid for the kernel: whole instructions, not too many, always with a result', () => {
     expect(program.length % 8).toBe(0)
     expect(program.length / 8).toBeLessThan(4096)
     const verdicts = Array.from({ length: 1024 }, (_value, call) => ask(call))
@@ -71,7 +71,7 @@ describe.each(processors)('the filter for %s', (processor) => {
     expect(ask(refused)).toBe(call.answer === 'absent' ? 'ENOSYS' : 'EPERM')
   })
 
-  it('allows what every program needs', () => {
+  it('allows the calls that every program needs', () => {
     // read, write, openat, execve, exit_group, mmap, wait4, pipe2, futex, getrandom
     const needed = {
       x64: [0, 1, 257, 59, 231, 9, 61, 293, 202, 318],
@@ -89,7 +89,7 @@ describe.each(processors)('the filter for %s', (processor) => {
     ['a namespace of mounts', 0x20011n, 'EPERM'],
     ['a namespace of networks', 0x40000011n, 'EPERM'],
     ['a namespace behind bits that nobody looks at', 0xffffffff10000000n, 'EPERM'],
-  ])('clone with %s', (_what, flags, verdict) => {
+  ])('decides about clone with %s', (_what, flags, verdict) => {
     expect(ask(clone, flags)).toBe(verdict)
   })
 
@@ -98,7 +98,7 @@ describe.each(processors)('the filter for %s', (processor) => {
     ['TIOCSTI', 0x5412n, 'EPERM'],
     ['TIOCSTI with bits above', 0xdeadbeef00005412n, 'EPERM'],
     ['TIOCLINUX', 0x541cn, 'EPERM'],
-  ])('ioctl with %s', (_what, request, verdict) => {
+  ])('decides about ioctl with %s', (_what, request, verdict) => {
     expect(ask(ioctl, 0n, request)).toBe(verdict)
   })
 
@@ -110,11 +110,11 @@ describe.each(processors)('the filter for %s', (processor) => {
     ['netlink for packet filters', 16n, 12n, 'EAFNOSUPPORT'],
     ['packet', 17n, 0n, 'EAFNOSUPPORT'],
     ['virtual machine', 40n, 0n, 'EAFNOSUPPORT'],
-  ])('a socket of the family %s', (_what, family, protocol, verdict) => {
+  ])('decides about a socket of the family %s', (_what, family, protocol, verdict) => {
     expect(ask(socket, family, 1n, protocol)).toBe(verdict)
   })
 
-  it('calls nobody judged are not there', () => {
+  it('answers unlisted calls as if they did not exist', () => {
     expect([462, 463, 470, 1000].map((call) => ask(call))).toEqual([
       'allowed',
       'ENOSYS',
@@ -127,7 +127,7 @@ describe.each(processors)('the filter for %s', (processor) => {
     [0x40000003, 0xc0000028, 0, 0xc000003e, 0xc00000b7].filter(
       (other) => other !== audit[processor],
     ),
-  )('kills a program for the processor %d, whose calls have other numbers', (other) => {
+  )('kills a program for processor %d, whose calls have other numbers', (other) => {
     expect(judge(program, 0, [], other)).toBe('killed')
   })
 })
@@ -137,7 +137,7 @@ it('kills a call of the x32 form, which shares the name of x64', () => {
   expect(judge(program, 0x40000000 + 101, [], audit.x64)).toBe('killed')
 })
 
-it('knows which processors it has a filter for', () => {
+it('has a filter for x64 and arm64 only', () => {
   expect(['x64', 'arm64', 'ia32', 'riscv64', 'toString'].map(isFiltered)).toEqual([
     true,
     true,

@@ -3,6 +3,7 @@ import {
   splitArguments,
   substituteArguments,
 } from '../../../src/skill/arguments.ts'
+import { skillVariables } from '../../../src/skill/variables.ts'
 import { demand, partsOf, same } from '../target.ts'
 
 export const name = 'arguments'
@@ -17,6 +18,7 @@ export const words: readonly string[] = [
   '$ARGUMENTS[0]',
   '$0',
   '$12',
+  '${CLAUDE_SKILL_DIR}',
   '$name',
   '\\$',
   '\\\\$',
@@ -37,7 +39,7 @@ export function fuzz(data: Uint8Array): void {
   demand(used === expected.used, 'whether it was used', body, input)
   const applied = applyArguments(body, input)
   const isShown =
-    used || argumentText.trim() === '' || applied.endsWith(`ARGUMENTS: ${argumentText}`)
+    used || argumentText.trim() === '' || applied.text.endsWith(`ARGUMENTS: ${argumentText}`)
   demand(isShown, 'arguments that nobody sees', body, input)
   const split = splitArguments(argumentText)
   const quoted = split.map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(' ')
@@ -51,34 +53,44 @@ function substituted(
 ): { text: string; used: boolean } {
   const values = splitArguments(argumentText)
   const declared = names.filter((each) => /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/.test(each))
-  const known = new Map<string, string>()
+  const argumentValues = new Map<string, string>()
   for (const each of declared) {
-    if (each !== 'ARGUMENTS') known.set(each, values[names.indexOf(each)] ?? '')
+    if (each !== 'ARGUMENTS') argumentValues.set(each, values[names.indexOf(each)] ?? '')
   }
   const reads = (positions: boolean): { text: string; used: boolean; whole: boolean } => {
     let text = ''
     let slashes = 0
-    const all = { used: false, whole: false }
+    const all = { whole: false }
+    const placed = new Set<number>()
+    let isComplete = false
     for (let at = 0; at < body.length;) {
-      const written = body[at] === '$' ? placeholderAt(body, at, known) : undefined
+      const written = '${'.includes(body.charAt(at))
+        ? placeholderAt(body, at, argumentValues)
+        : undefined
       const sign = body.charAt(at)
       if (written !== undefined && slashes % 2 === 1) text = text.slice(0, -1) + written.text
       else if (written?.kind === 'whole') {
-        all.used = true
+        isComplete = true
         all.whole = true
         text += argumentText
       } else if (written?.kind === 'name') {
-        all.used = true
-        text += known.get(written.value) ?? ''
-      } else if (written !== undefined && (positions || written.kind === 'item')) {
-        all.used = true
+        placed.add(names.indexOf(written.value))
+        text += argumentValues.get(written.value) ?? ''
+      } else if (
+        written !== undefined &&
+        written.kind !== 'variable' &&
+        (positions || written.kind === 'item')
+      ) {
+        placed.add(Number(written.value))
         all.whole ||= written.kind === 'item'
         text += values[Number(written.value)] ?? ''
       } else text += written?.text ?? sign
       at += written?.text.length ?? 1
       slashes = written === undefined && sign === '\\' ? slashes + 1 : 0
     }
-    return { text, ...all }
+    const indexes = [...placed].filter((index) => index < values.length)
+    const isInOrder = indexes.length > 0 && Math.max(...indexes) === indexes.length - 1
+    return { text, ...all, used: isComplete || isInOrder }
   }
   const counted = argumentText.trim() !== '' || names.length > 0 || reads(false).whole
   const { text, used } = reads(counted)
@@ -86,7 +98,7 @@ function substituted(
 }
 
 interface Placeholder {
-  kind: 'whole' | 'item' | 'position' | 'name'
+  kind: 'whole' | 'item' | 'position' | 'name' | 'variable'
   text: string
   value: string
 }
@@ -96,6 +108,12 @@ function placeholderAt(
   at: number,
   known: ReadonlyMap<string, string>,
 ): Placeholder | undefined {
+  const variable =
+    body[at - 1] === '$'
+      ? undefined
+      : skillVariables.find(({ written }) => body.startsWith(written, at))?.written
+  if (variable !== undefined) return { kind: 'variable', text: variable, value: variable }
+  if (body[at] === '{') return undefined
   const indexed = /ARGUMENTS\[(\d+)\]/y
   indexed.lastIndex = at + 1
   const item = indexed.exec(body)

@@ -47,7 +47,7 @@ const tools = ['demo__list', 'demo__read_file'].map((id) => ({
   required: [],
 }))
 
-/** A text is read or refused; what is given names its tools, and says the same when it is read again. */
+/** A text is read or refused; the result names its tools, and is the same after a second reading. */
 export function fuzz(data: Uint8Array): void {
   const text = textOf(data)
   for (const kind of ['batch', 'chain'] as const) {
@@ -67,7 +67,7 @@ export function fuzz(data: Uint8Array): void {
     demand(text.includes(passthrough.written), 'a tool that nobody named')
 }
 
-/** What is read stands in the text, in order, and no name in what was read as JSON. */
+/** The text contains the results in order, and no name is part of text that was read as JSON. */
 function checkNames(text: string): void {
   const objects = readJsonIn(text).objects
   let read = 0
@@ -76,13 +76,14 @@ function checkNames(text: string): void {
     demand(same(JSON.parse(text.slice(start, end)), value), 'another object than is written')
     read = end
   }
+  const outside = blankObjects(text, objects)
   for (const { token, opening } of writtenNames(text)) {
-    demand(blankObjects(text, objects).includes(token), 'a name that is not outside of JSON', token)
+    demand(outside.includes(token), 'a name that is not outside of JSON', token)
     demand(opening === undefined || text[opening] === '{', 'parameters that begin with no brace')
   }
 }
 
-/** What is read; undefined where the text is refused. */
+/** The result; undefined if the text is refused. */
 function refused<T>(read: () => T): T | undefined {
   try {
     return read()

@@ -11,7 +11,7 @@ export const seeds: readonly string[] = [
 ]
 export const words: readonly string[] = ['---', '\n---', '---\n', '\r\n', '\r', ' ', '\t', '\ufeff']
 
-/** The same as reading line by line, and the offsets lead to what is given. */
+/** The same as reading line by line, and the offsets point to the results. */
 export function fuzz(data: Uint8Array): void {
   const text = textOf(data)
   const split = splitFrontmatter(text)

@@ -25,7 +25,7 @@ export const words: readonly string[] = [
 
 const file = path.join(scratchFolder(), 'journal.jsonl')
 
-/** The records before the first bad line, as a reading line by line gives them; a writer goes on there. */
+/** The records before the first bad line, as reading line by line returns them; a writer continues there. */
 export function fuzz(data: Uint8Array): void {
   // Bytes alone never hit a sum: every other input has its lines given theirs.
   const bytes = data.length % 2 === 0 ? Buffer.from(data) : withSums(Buffer.from(data))

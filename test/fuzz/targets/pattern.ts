@@ -49,7 +49,7 @@ export function fuzz(data: Uint8Array): void {
     demand(/\S/.test(reading.problem.message), 'a refusal without words')
     demand(reading.problem.offset <= source.length, 'a place outside of the pattern')
     const ours = ['pattern-too-long', 'pattern-too-large', 'pattern-unsupported']
-    // Nobody types control characters, so a pattern with one is a mistake in its quotes.
+    // Users do not type control characters, so a pattern with one is a mistake in its quotes.
     if (!ours.includes(reading.problem.code) && !/\p{Cc}/u.test(source)) {
       demand(compiled(source) === undefined, 'RE2 accepts it', source, reading.problem)
     }
@@ -68,12 +68,17 @@ export function fuzz(data: Uint8Array): void {
   demand(portable === undefined || portable.ok, 'a rewrite that is refused', source, rewritten)
   for (const line of lines.filter((each) => each.length <= longestLine).slice(0, 8)) {
     const matcher = reference.matcher(line)
-    const found = matcher.find()
-    demand(pattern.test(line) === found, 'another verdict than RE2', source, line, found)
-    const place = found ? { start: matcher.start(), end: matcher.end() } : undefined
+    const matches = matcher.find()
+    demand(pattern.test(line) === matches, 'another verdict than RE2', source, line, matches)
+    const place = matches ? { start: matcher.start(), end: matcher.end() } : undefined
     demand(same(pattern.find(line), place), 'another place', source, line, place)
     if (portable?.ok === true) {
-      demand(portable.pattern.test(line) === found, 'another verdict rewritten', source, rewritten)
+      demand(
+        portable.pattern.test(line) === matches,
+        'another verdict rewritten',
+        source,
+        rewritten,
+      )
     }
   }
 }

@@ -32,7 +32,7 @@ export const words: readonly string[] = [
   '-----BEGIN PRIVATE KEY-----',
 ]
 
-/** Nothing that a terminal obeys is printed; what is safe stays; a masked secret stays masked. */
+/** No control sequence is printed; safe text does not change; a masked secret stays masked. */
 export function fuzz(data: Uint8Array): void {
   const text = unescaped(textOf(data))
   const safe = safeText(text)

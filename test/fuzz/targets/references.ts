@@ -66,9 +66,9 @@ function checkWorkflowReference(text: string, value: JsonValue | undefined): voi
   demand(chain === undefined || text.startsWith('$'), 'a reference without a sign', text)
   for (const { path } of chain?.references ?? []) {
     demand(path.length <= 17, 'a path without end', path)
-    const found = valueAt(value, path)
-    demand(typeof found !== 'function', 'something that is not data', text)
-    demand(found === undefined || contains(value, found), 'something from elsewhere', text)
+    const target = valueAt(value, path)
+    demand(typeof target !== 'function', 'something that is not data', text)
+    demand(target === undefined || contains(value, target), 'something from elsewhere', text)
   }
 }
 

@@ -52,7 +52,7 @@ const shapes: readonly (readonly [project: string, user: string])[] = [
 ]
 const secret = 'token-of-the-user'
 
-/** Nothing throws; every server has one form; a project that nobody trusts learns nothing of ours. */
+/** Nothing throws; every server has one form; an untrusted project receives none of our data. */
 export function fuzz(data: Uint8Array): void {
   const { choice, text } = choiceAndText(data)
   const [ofProject, ofUser] = shapes[choice % shapes.length] ?? ['', '']
@@ -68,8 +68,8 @@ function checkProject(file: string, text: string): void {
       checkForm(server)
       demand(server.blocked !== undefined && !server.trusted, 'a server that may start', server)
     }
-    const said = text.includes(secret) ? '' : JSON.stringify([servers, diagnostics])
-    demand(!said.includes(secret), 'a secret in an untrusted project', servers)
+    const printed = text.includes(secret) ? '' : JSON.stringify([servers, diagnostics])
+    demand(!printed.includes(secret), 'a secret in an untrusted project', servers)
   } finally {
     rmSync(file)
   }

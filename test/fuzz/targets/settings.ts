@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { loadConfiguration } from '../../../src/core/configuration.ts'
+import { inspectConfiguration } from '../../../src/core/configuration.ts'
 import { emptyMachine, scratchFolder, writeIn } from '../_scratch.ts'
 import { demand, same, textOf } from '../target.ts'
 
@@ -7,7 +7,7 @@ export const name = 'settings'
 export const seeds: readonly string[] = [
   '{"skills":{"paths":["a","~/b"],"trustedPaths":["c"]},"run":{"timeout":5,"environment":["A"]}}',
   '// words\n{"workspaceTrust":"trusted","run":{"sandbox":"all",},"agent":{"model":"a/b"},}',
-  '{"$schema":"x","skils":{},"run":[],"tools":{"embeddings":"local"},"__proto__":{"a":1}}',
+  '{"$schema":"x","skils":{},"run":[],"tools":{"model":"openai:x"},"__proto__":{"a":1}}',
   `{"a":${'['.repeat(6000)}${']'.repeat(6000)}}`,
   '{"run.timeout":1,"run":{"timeout":-1,"constructor":1,"outputLimit":1e99}}',
 ]
@@ -24,13 +24,13 @@ export const words: readonly string[] = [
 
 const folder = scratchFolder()
 const runtime = emptyMachine(folder)
-const defaults = loadConfiguration(runtime)
+const defaults = inspectConfiguration(runtime)
 const file = path.join(runtime.cwd, '.skillrail/config.json')
 
-/** A project's file never throws, never raises its own rights, and what is wrong in it is said. */
+/** A project's file never throws, never extends its permissions, and its errors are reported. */
 export function fuzz(data: Uint8Array): void {
   writeIn(file, data)
-  const { settings, diagnostics } = loadConfiguration(runtime)
+  const { settings, diagnostics } = inspectConfiguration(runtime)
   const lines = textOf(data).split('\n').length
   for (const { path: of, line = 1, column = 1, message } of diagnostics) {
     demand(of === file && message !== '', 'a diagnostic of nothing')
@@ -38,7 +38,6 @@ export function fuzz(data: Uint8Array): void {
   }
   demand(settings.workspaceTrust === 'ask', 'trust that a project gave itself')
   demand(same(settings.skills.trustedPaths, []), 'trusted paths of a project')
-  demand(settings.run.sandbox === defaults.settings.run.sandbox, 'a sandbox that a project chose')
   checkTypes(settings, defaults.settings)
 }
 

@@ -67,7 +67,7 @@ function entriesOf(reading: Extract<ReturnType<typeof parseSession>, { kind: 'st
   return [state.sessionId, state.startedAt, state.completed]
 }
 
-/** Whatever lies in the place of the lock, it is taken, held by somebody, or named as foreign. */
+/** For any file at the path of the lock, the lock is acquired, in use, or reported as foreign. */
 function checkLock(text: string): void {
   const host = /"host":"([^"]*)"/.exec(JSON.stringify(ownHost()))?.[1] ?? ''
   writeIn(lockFile, text.replaceAll('HOST', host))

@@ -24,7 +24,7 @@ export const words: readonly string[] = [
 
 const path = '/p/.tool-cache.json'
 
-/** Nothing throws; every id is there once; what is written is read as what it was. */
+/** Nothing throws; every ID occurs once; a written cache is read without a difference. */
 export function fuzz(data: Uint8Array): void {
   const reading = parseCache(textOf(data), path)
   if (reading.state !== 'read') {

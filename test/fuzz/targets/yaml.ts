@@ -14,7 +14,7 @@ export const words: readonly string[] = [': ', '\n  ', '\n- ', ' #', '|\n  ', '>
 
 const options = { firstLine: 2, path: 'SKILL.md' }
 
-/** There is a tree or an error, never both, and every place lies in the text. */
+/** The result is a tree or an error, never both, and every position is inside the text. */
 export function fuzz(data: Uint8Array): void {
   const source = textOf(data)
   if (data.length > 64 * 1024) return

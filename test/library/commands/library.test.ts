@@ -68,7 +68,7 @@ function inColumns(columns: number, ...args: string[]): Promise<CliResult> {
 }
 
 describe('list', () => {
-  it('shows what can be used, what cannot, and why', async () => {
+  it('shows usable and broken skills, with the reason', async () => {
     const { code, stdout, stderr } = await skillrail('list')
     expect(code).toBe(0)
     expect(stdout).toBe(
@@ -80,7 +80,7 @@ describe('list', () => {
         'mine         user     trusted         3  Does mine. Use when asked.',
         'twin         project  conflict        3  another skill here has this name',
         'twin         project  conflict        3  another skill here has this name',
-        'broken       project  broken          -  The skill has no usable `description`, so it cannot be off…',
+        'broken       project  broken          -  The skill has no usable `description`, so it cannot be offered to a model.',
         '',
       ].join('\n'),
     )
@@ -88,7 +88,7 @@ describe('list', () => {
     expect(stderr).toContain('4 skills, 3 that cannot be used, 1 shadowed (--all shows them)')
   })
 
-  it('shows what is shadowed with --all, and lets the project win where it is trusted', async () => {
+  it('shows shadowed skills with --all, and prefers a trusted project', async () => {
     const { stdout } = await skillrail('list', '--all', '--trust-workspace')
     expect(stdout).toMatch(/^code-review +project +trusted .*\[hides 1\]/m)
     expect(stdout).toMatch(/^code-review +user +shadowed +4 +trusted, in ~\/\.claude\/skills$/m)
@@ -129,7 +129,7 @@ describe('list', () => {
     expect(diagnostics).toMatchObject([{ code: 'description-missing', line: 2 }])
   })
 
-  it('says how to begin where there are no skills', async () => {
+  it('says how to create a skill if there are none', async () => {
     mkdirSync(join(root, 'bare'), { recursive: true })
     const { code, stdout, stderr } = await runInProcess(['list'], {
       cwd: join(root, 'bare'),
@@ -172,14 +172,14 @@ metadata       version: 1.2
 `)
   })
 
-  it('says what it hides', async () => {
+  it('names the skills that it hides', async () => {
     const { stdout } = await skillrail('show', 'code-review')
     expect(stdout).toContain(`hides       ${project}/.claude/skills/code-review/SKILL.md`)
     expect(stdout).toContain("trust       trusted: it is one of the user's own skills")
     expect(stdout).toContain('no files besides SKILL.md')
   })
 
-  it('prints the body and the file as they are', async () => {
+  it('prints the body and the file unchanged', async () => {
     const body = await skillrail('show', 'project:code-review', '--body')
     expect(body.stdout).toBe('# Code review\n\nReview $ARGUMENTS.\n\n!`git diff`\n')
     const raw = await skillrail('show', 'project:code-review', '--raw')
@@ -211,7 +211,7 @@ metadata       version: 1.2
     ['broken', 1, 'skillrail validate'],
     ['twin', 1, 'Two different skills in one place are called twin'],
     ['./nowhere', 3, 'There is no skill at'],
-  ])('of %s ends with %i', async (reference, expected, message) => {
+  ])('ends for %s with %i', async (reference, expected, message) => {
     const { code, stdout, stderr } = await skillrail('show', reference)
     expect({ code, stdout }).toEqual({ code: expected, stdout: '' })
     expect(stderr).toContain(message)
@@ -224,7 +224,7 @@ describe('properties', () => {
     'project:code-review',
     '.claude/skills/code-review',
     '.claude/skills/code-review/SKILL.md',
-  ])('prints those of %s as the reference does', async (reference) => {
+  ])('prints the properties of %s as the reference library does', async (reference) => {
     const { code, stdout } = await skillrail('properties', reference)
     expect(code).toBe(0)
     expect(stdout).toBe(
@@ -243,14 +243,14 @@ describe('properties', () => {
     )
   })
 
-  it('leaves out what is absent', async () => {
+  it('leaves out absent fields', async () => {
     const { stdout } = await skillrail('properties', 'mine')
     expect(Object.keys(JSON.parse(stdout))).toEqual(['name', 'description'])
   })
 })
 
 describe('prompt', () => {
-  it('prints every skill that the model may use, as the reference does', async () => {
+  it('prints every skill that the model may use, as the reference library does', async () => {
     const { code, stdout } = await skillrail('prompt')
     expect(code).toBe(0)
     expect(stdout).toMatch(/^<available_skills>\n<skill>\n<name>\nevil\n<\/name>\n/)
@@ -260,7 +260,7 @@ describe('prompt', () => {
     )
   })
 
-  it('prints those that are named, in that order', async () => {
+  it('prints the skills in the arguments, in that order', async () => {
     const { stdout } = await skillrail(
       'prompt',
       'hidden',
@@ -280,7 +280,7 @@ describe('prompt', () => {
     expect(other.stdout).toBe(one.stdout)
   })
 
-  it('stays in a budget and says what it left out', async () => {
+  it('stays within a budget and names the skills that it left out', async () => {
     const { stdout, stderr } = await skillrail('prompt', '--budget', '60')
     expect(stdout.length).toBeLessThanOrEqual(240)
     expect(stderr).toMatch(/Left out: .*mine/)
@@ -289,7 +289,7 @@ describe('prompt', () => {
   it.each([
     [['--budget', 'much'], '--budget is much; expected a whole number from 0'],
     [['--format', 'yaml'], 'allowed: xml, markdown, json'],
-  ])('%j is wrong use', async (args, message) => {
+  ])('refuses %j as wrong use', async (args, message) => {
     const { code, stderr } = await skillrail('prompt', ...args)
     expect(code).toBe(2)
     expect(stderr).toContain(message)
@@ -297,7 +297,7 @@ describe('prompt', () => {
 })
 
 describe('activate', () => {
-  it('prints exactly what a model gets', async () => {
+  it('prints exactly the text that a model gets', async () => {
     const { code, stdout, stderr } = await skillrail('activate', 'project:code-review', 'src/a.ts')
     expect(code).toBe(0)
     expect(stdout).toBe(`<skill_content name="code-review">
@@ -332,7 +332,7 @@ Relative paths in this skill are relative to the skill directory.
     expect(stdout).toContain(line)
   })
 
-  it('refuses with exit code 4 what the skill does not allow', async () => {
+  it('refuses with exit code 4 a source that the skill excludes', async () => {
     const model = await skillrail('activate', 'hidden', '--source', 'model')
     expect(model.code).toBe(4)
     expect(model.stderr).toContain('it sets disable-model-invocation')
@@ -340,7 +340,7 @@ Relative paths in this skill are relative to the skill directory.
     expect((await skillrail('activate', 'hidden', '--source', 'robot')).code).toBe(2)
   })
 
-  it('prints JSON with what the skill may do', async () => {
+  it("prints JSON with the skill's permissions", async () => {
     const { stdout } = await skillrail(
       'activate',
       'project:code-review',
@@ -358,7 +358,7 @@ Relative paths in this skill are relative to the skill directory.
 })
 
 describe('doctor', () => {
-  it('says what is there, what is missing and what to do', async () => {
+  it('reports what is installed, what is missing, and how to fix it', async () => {
     const { code, stdout } = await skillrail('doctor')
     expect(code).toBe(0)
     expect(stdout).toMatch(/^✓ node +v\d+/m)
@@ -376,7 +376,7 @@ describe('doctor', () => {
     expect(checks.every((check: object) => 'status' in check && 'found' in check)).toBe(true)
   })
 
-  it('ends with 1 when a directory that is needed cannot be written', async () => {
+  it('ends with 1 if a required directory cannot be written', async () => {
     write({ 'state-file': '' })
     const { code, stdout } = await runInProcess(['doctor'], {
       cwd: project,
@@ -391,6 +391,6 @@ describe('doctor', () => {
   it('reports a broken configuration', async () => {
     write({ 'other/.git/HEAD': '', 'other/.skillrail/config.json': '{' })
     const { stdout } = await runInProcess(['doctor'], { cwd: join(root, 'other'), home })
-    expect(stdout).toMatch(/^! configuration +.*config\.json\n +1 problem, printed above\.$/m)
+    expect(stdout).toMatch(/^✗ configuration +.*config\.json\n +1 error, printed above\./m)
   })
 })

@@ -15,7 +15,7 @@ function place(): { root: string; home: string } {
   return { root, home: join(root, 'home') }
 }
 
-it('makes a skill once, however many commands do it at once', async () => {
+it('creates a skill once, however many commands run at once', async () => {
   const { root, home } = place()
   const env = { PATH: process.env['PATH'], HOME: home }
   const codes = await Promise.all(

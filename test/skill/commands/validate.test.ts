@@ -45,7 +45,7 @@ describe('skillrail validate', () => {
     write('empty/README.md', 'nothing')
   })
 
-  it('accepts a skill, a SKILL.md and the current directory, and says so in one line', async () => {
+  it('accepts a skill, a SKILL.md and the current directory, with one line of output', async () => {
     const line = '1 skill checked, valid: 0 errors, 0 warnings\n'
     for (const path of [
       'skills/good',
@@ -62,7 +62,7 @@ describe('skillrail validate', () => {
     expect(inside).toEqual({ code: 0, stdout: line, stderr: '' })
   })
 
-  it('searches folders, shows every place, and ends with 1 when one skill is invalid', async () => {
+  it('searches folders, shows every place, and ends with 1 if one skill is invalid', async () => {
     const { code, stdout, stderr } = await skillrail('validate')
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
     expect(stdout).toBe(
@@ -82,7 +82,14 @@ skills/bytes/SKILL.md: error: The file is not UTF-8 text. [file-not-utf8]
     expect(code).toBe(1)
     const document = JSON.parse(stdout)
     expect(Object.keys(document)).toEqual(['skills', 'summary', 'directory'])
-    expect(document.summary).toEqual({ checked: 4, valid: 2, invalid: 2, errors: 3, warnings: 0 })
+    expect(document.summary).toEqual({
+      checked: 4,
+      valid: 2,
+      invalid: 2,
+      errors: 3,
+      warnings: 0,
+      infos: 0,
+    })
     const [bad, bytes, , er] = document.skills
     expect(Object.keys(bad)).toEqual(['path', 'name', 'valid', 'diagnostics'])
     expect(bad).toMatchObject({ path: 'skills/bad/SKILL.md', name: 'Bad', valid: false })
@@ -100,7 +107,7 @@ skills/bytes/SKILL.md: error: The file is not UTF-8 text. [file-not-utf8]
     })
   })
 
-  it('is the same document with --format json, whatever the number of skills', async () => {
+  it('prints the same document with --format json, for any number of skills', async () => {
     for (const path of ['skills', 'skills/good']) {
       const [json, format] = await Promise.all([
         skillrail('validate', path, '--json'),
@@ -127,7 +134,7 @@ skills/bytes/SKILL.md: error: The file is not UTF-8 text. [file-not-utf8]
     expect(await skillrail('validate', 'quirk')).toMatchObject({ code: 1 })
   })
 
-  it('looks at the files of the skill for advice', async () => {
+  it("uses the skill's files for advice", async () => {
     write('advice/SKILL.md', `${good('advice')}[x](references/no.md)\n`)
     write('advice/scripts/run.sh', '#!/bin/sh\n')
     const { code, stdout } = await skillrail('validate', 'advice')
@@ -137,7 +144,28 @@ skills/bytes/SKILL.md: error: The file is not UTF-8 text. [file-not-utf8]
     expect((await skillrail('validate', 'advice', '--quiet')).stdout).not.toContain('info')
   })
 
-  it('reports what lies in the place of a SKILL.md and goes on', async () => {
+  it('prints the errors of all skills first, then warnings, then advice, and counts each', async () => {
+    write('order/a/SKILL.md', `${good('a')}[x](references/no.md)\n`)
+    write('order/b/SKILL.md', good('b').replace('forms.', 'forms #pdf.'))
+    write('order/c/SKILL.md', good('C'))
+    const { stdout } = await skillrail('validate', 'order')
+    const severities = [...stdout.matchAll(/: (error|warning|info): /g)].map(([, one]) => one)
+    expect(severities).toEqual(['error', 'error', 'warning', 'info'])
+    expect(stdout.trimEnd().split('\n').at(-1)).toBe(
+      '3 skills checked, 1 invalid: 2 errors, 1 warning, 1 info',
+    )
+    const { summary } = JSON.parse((await skillrail('validate', 'order', '--json')).stdout)
+    expect(summary).toMatchObject({ errors: 2, warnings: 1, infos: 1 })
+  })
+
+  it('finds references that only another reference names', async () => {
+    write('chain/SKILL.md', `${good('chain')}[x](references/a.md)\n`)
+    write('chain/references/a.md', '[y](b.md)')
+    write('chain/references/b.md', 'text')
+    expect((await skillrail('validate', 'chain')).stdout).toContain('[reference-chain]')
+  })
+
+  it('reports a directory in the place of a SKILL.md and continues', async () => {
     mkdirSync(join(root, 'project/odd/dir/SKILL.md'), { recursive: true })
     write('odd/fine/SKILL.md', good('fine'))
     const { code, stdout } = await skillrail('validate', 'odd', '--json')
@@ -147,7 +175,7 @@ skills/bytes/SKILL.md: error: The file is not UTF-8 text. [file-not-utf8]
     expect(skills[0].diagnostics[0].code).toBe('file-not-regular')
   })
 
-  it('counts a skill once that is named twice', async () => {
+  it('counts a skill once if the command names it twice', async () => {
     const { stdout } = await skillrail('validate', 'skills/good', 'skills/good/SKILL.md', '--json')
     expect(JSON.parse(stdout).summary.checked).toBe(1)
   })
@@ -158,13 +186,13 @@ skills/bytes/SKILL.md: error: The file is not UTF-8 text. [file-not-utf8]
     [['validate', '--profile', 'strict'], 2, 'allowed: spec, reference'],
     [['validate', '--format', 'xml'], 2, 'allowed: text, json, github, sarif'],
     [['validate', '--json', '--format', 'text'], 2, 'beside --json'],
-  ])('%j ends with %i', async (args, code, message) => {
+  ])('ends for %j with %i', async (args, code, message) => {
     const result = await skillrail(...args)
     expect(result.code).toBe(code)
     expect(result.stdout + result.stderr).toContain(message)
   })
 
-  it('makes hostile text visible', async () => {
+  it('makes control characters visible', async () => {
     write('hostile/SKILL.md', good('"\\e[31m\\u202ex"'))
     const { stdout } = await skillrail('validate', 'hostile')
     expect(stdout).not.toMatch(/[\u001b\u202e]/u)
@@ -193,7 +221,7 @@ describe('skillrail validate --fix', () => {
     })
   })
 
-  it('writes what it mended, through a link, with the same mode, and has then nothing to do', async () => {
+  it('writes fixes through a link with the same mode, and then finds nothing to fix', async () => {
     const file = write('store/SKILL.md', broken)
     chmodSync(file, 0o640)
     mkdirSync(join(root, 'project/links/mend'), { recursive: true })
@@ -211,7 +239,7 @@ describe('skillrail validate --fix', () => {
     )
   })
 
-  it('leaves a file alone that is not text', async () => {
+  it('leaves a file unchanged that is not text', async () => {
     const bytes = Buffer.from([0x2d, 0x2d, 0x2d, 0x0a, 0xff, 0x0d, 0x0a])
     const file = write('raw/SKILL.md', bytes)
     expect(await skillrail('validate', 'raw', '--fix')).toMatchObject({ code: 1 })
@@ -220,7 +248,7 @@ describe('skillrail validate --fix', () => {
 })
 
 describe('skillrail new', () => {
-  it('makes a skill that validate has nothing to say about', async () => {
+  it('creates a skill without findings of validate', async () => {
     const made = await skillrail('new', 'release-notes')
     expect(made).toMatchObject({ code: 0, stdout: '.agents/skills/release-notes/SKILL.md\n' })
     for (const profile of ['spec', 'reference']) {
@@ -263,7 +291,7 @@ describe('skillrail new', () => {
     expect(stderr).toContain('would not be valid')
   })
 
-  it('shows advice about the description that was given', async () => {
+  it('shows advice about the description', async () => {
     const { code, stderr } = await skillrail('new', 'vague', '--description', 'Helps with PDFs.')
     expect(code).toBe(0)
     expect(stderr).toContain('[description-vague]')

@@ -52,7 +52,7 @@ describe('the schemas of the cache', () => {
       'the fifth, with tool_sources',
       { ...first, version: '5.0.0', mcp_servers: undefined, tool_sources: ['MetaMCP'] },
     ],
-  ])('are read alike: %s', (_name, value) => {
+  ])('are read in the same way: %s', (_name, value) => {
     const reading = parse(value)
     expect(reading).toMatchObject({
       state: 'read',
@@ -91,17 +91,17 @@ describe('a broken cache', () => {
     expect(codes(value)).toEqual([code])
   })
 
-  it('names the line of what is not JSON', () => {
+  it('names the line of invalid JSON', () => {
     const [problem] = parse('{\n  "version": "1.0.0",\n  oops\n}').diagnostics
     expect(problem).toMatchObject({ code: 'cache-not-json', line: 3 })
     expect(problem?.hint).toContain('skillrail tools refresh')
   })
 
-  it('of a newer version is not a corrupt one', () => {
+  it('is not reported as corrupt if its version is newer', () => {
     expect(parse({ ...first, version: '6.0.0' }).state).toBe('newer')
   })
 
-  it('leaves out what cannot be used, and says so', () => {
+  it('leaves out invalid entries with a diagnostic', () => {
     const value = JSON.stringify({
       ...first,
       tool_count: 9,
@@ -137,7 +137,7 @@ describe('a broken cache', () => {
     })
   })
 
-  it('never throws, whatever the text', () => {
+  it('never throws for any text', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
         expect(['read', 'corrupt', 'newer']).toContain(parseCache(text, 'x').state)

@@ -26,7 +26,7 @@ export interface FakeTool {
   answer?: Behaviour
 }
 
-export interface FakeWorld {
+export interface ToolFixture {
   context: CallContext
   /** `SERVER__TOOL {"parameters"}` of every call that reached a server. */
   calls: string[]
@@ -38,11 +38,11 @@ export interface FakeWorld {
 
 const schemas = createSchemaChecker()
 
-/** A context whose servers answer as they are told, and remember what reached them. */
-export function fakeWorld(
+/** A context whose servers return scripted answers, and record their calls. */
+export function toolFixture(
   tools: readonly FakeTool[],
   overrides: Partial<CallContext> = {},
-): FakeWorld {
+): ToolFixture {
   const definitions = tools.map(definitionOf)
   const calls: string[] = []
   const notes: string[] = []
@@ -66,8 +66,8 @@ export function fakeWorld(
         calls.push(`${id} ${JSON.stringify(parameters)}`)
         const attempt = (attempts.get(id) ?? 0) + 1
         attempts.set(id, attempt)
-        const found = tools.find((one) => one.name === tool && (one.server ?? 'fake') === name)
-        return (await found?.answer?.(parameters, options, attempt)) ?? text(`${tool} done`)
+        const match = tools.find((one) => one.name === tool && (one.server ?? 'fake') === name)
+        return (await match?.answer?.(parameters, options, attempt)) ?? text(`${tool} done`)
       },
     }
   }

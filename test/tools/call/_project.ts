@@ -14,7 +14,7 @@ export interface ToolProject {
   runUntrusted(args: readonly string[]): Promise<CliResult>
 }
 
-/** A trusted project with one server of its own, `things`. */
+/** A trusted project with one server, `things`. */
 export function toolProject(): ToolProject {
   const { root, home, things, configure, calls } = serverProject()
   configure({ things })

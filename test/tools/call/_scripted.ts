@@ -11,7 +11,7 @@ export interface ScriptedTool {
 export interface ScriptedProject {
   root: string
   home: string
-  /** An entry of `.mcp.json`: a server of its own with these tools. */
+  /** An entry of `.mcp.json`: a separate server with these tools. */
   server(name: string, tools: Readonly<Record<string, ScriptedTool>>): object
   /** Writes the servers of the project. */
   configure(servers: Readonly<Record<string, object>>): void
@@ -23,7 +23,7 @@ export interface ScriptedProject {
   runAsIs(args: readonly string[]): Promise<CliResult>
 }
 
-/** A project whose servers answer as they are told, and remember what reached them. */
+/** A project whose servers return scripted answers, and record their calls. */
 export function scriptedProject(tools?: Readonly<Record<string, ScriptedTool>>): ScriptedProject {
   const { root, home, scripted, configure, calls } = serverProject()
   const project: ScriptedProject = {

@@ -31,14 +31,17 @@ it.each<[string[], object]>([
   [['numbers=[1, 2]'], { numbers: [1, 2] }],
   [['filter={"a": [1]}'], { filter: { a: [1] } }],
   [['unknown=5'], { unknown: '5' }],
-])('%o become %o', (pairs, params) => {
+])('reads %o as %o', (pairs, params) => {
   expect(readPairs(pairs, tool)).toEqual(params)
 })
 
-it.each([['plain'], ['=x'], ['']])('%j is not a pair', (pair) => {
+it.each([['plain'], ['=x'], ['']])('refuses %j as a pair', (pair) => {
   expect(() => readPairs([pair], tool)).toThrow('is not name=value')
 })
 
-it.each([['[1]'], ['1'], ['null'], ['{'], ['']])('%j is not an object of parameters', (json) => {
-  expect(() => parseParameters(json)).toThrow('the parameters')
-})
+it.each([['[1]'], ['1'], ['null'], ['{'], ['']])(
+  'refuses %j as an object of parameters',
+  (json) => {
+    expect(() => parseParameters(json)).toThrow('the parameters')
+  },
+)

@@ -4,7 +4,7 @@ import { parseDirective, type ToolStep } from '../../../src/tools/call/directive
 import { partialText } from '../../../src/tools/call/failure-text.ts'
 import { runBatch, runToolChain } from '../../../src/tools/call/steps.ts'
 import { ToolCallError } from '../../../src/tools/errors.ts'
-import { failed, type FakeTool, fakeWorld, structured, text } from './_fake.ts'
+import { failed, type FakeTool, toolFixture, structured, text } from './_fake.ts'
 
 const tools: readonly FakeTool[] = [
   { name: 'screenshot', answer: () => text('shot') },
@@ -31,15 +31,15 @@ function step(tool: string, params: ToolStep['params'] = {}, outputAs?: string):
 }
 
 it('returns the results of a batch in the shape and order of the seed', async () => {
-  const { context } = fakeWorld(tools)
+  const { context } = toolFixture(tools)
   expect(await runBatch([step('screenshot'), step('get_title')], context)).toEqual([
     { tool: 'screenshot', status: 'success', result: 'shot' },
     { tool: 'get_title', status: 'success', result: 'Page Title' },
   ])
 })
 
-it('goes on after a failure and says which tools failed', async () => {
-  const { context, calls } = fakeWorld(tools)
+it('continues after a failure and names the failed tools', async () => {
+  const { context, calls } = toolFixture(tools)
   const results = await runBatch([step('break'), step('click'), step('fake__get_title')], context)
   expect(results).toEqual([
     { tool: 'break', status: 'error', error: 'element not found' },
@@ -59,7 +59,7 @@ it('goes on after a failure and says which tools failed', async () => {
 })
 
 it('gives every member its own attempts', async () => {
-  const { context, calls } = fakeWorld(tools)
+  const { context, calls } = toolFixture(tools)
   const results = await runBatch([step('get_flaky'), step('get_title')], context)
   expect(results[0]).toEqual({
     tool: 'get_flaky',
@@ -73,8 +73,8 @@ it('gives every member its own attempts', async () => {
 it.each([
   [11, runBatch, 'Batch size exceeds limit of 10 tools'],
   [6, runToolChain, 'Chain length exceeds limit of 5 tools'],
-] as const)('rejects %i members whole', async (count, run, message) => {
-  const { context, calls } = fakeWorld(tools)
+] as const)('rejects a batch of %i members as a whole', async (count, run, message) => {
+  const { context, calls } = toolFixture(tools)
   const many = Array.from({ length: count }, () => step('get_title'))
   await expect(run(many, context)).rejects.toMatchObject({ exitCode: 2, message })
   expect(calls).toEqual([])
@@ -82,17 +82,20 @@ it.each([
   expect(calls).toHaveLength(count - 1)
 })
 
-it.each([runBatch, runToolChain])('rejects unknown tools and emptiness whole', async (run) => {
-  const { context, calls } = fakeWorld(tools)
-  await expect(run([step('get_title'), step('nobody')], context)).rejects.toThrow(
-    'Error: Tool not found: nobody',
-  )
-  await expect(run([], context)).rejects.toMatchObject({ exitCode: 2 })
-  expect(calls).toEqual([])
-})
+it.each([runBatch, runToolChain])(
+  'rejects unknown tools and an empty batch as a whole',
+  async (run) => {
+    const { context, calls } = toolFixture(tools)
+    await expect(run([step('get_title'), step('nobody')], context)).rejects.toThrow(
+      'Error: Tool not found: nobody',
+    )
+    await expect(run([], context)).rejects.toMatchObject({ exitCode: 2 })
+    expect(calls).toEqual([])
+  },
+)
 
-it('hands answers on in a chain, with their types', async () => {
-  const { context, calls } = fakeWorld(tools)
+it('passes results to later steps of a chain, with their types', async () => {
+  const { context, calls } = toolFixture(tools)
   const result = await runToolChain(
     [
       step('get_element', { selector: '#btn' }, 'element'),
@@ -111,8 +114,8 @@ it('hands answers on in a chain, with their types', async () => {
   ])
 })
 
-it('stops a chain at its first failure and keeps what was done', async () => {
-  const { context } = fakeWorld(tools)
+it('stops a chain at its first failure and keeps the earlier results', async () => {
+  const { context } = toolFixture(tools)
   const chain = [step('get_title'), step('break'), step('screenshot'), step('click')]
   expect(await runToolChain(chain, context)).toEqual({
     completed: [{ tool: 'get_title', result: 'Page Title' }],
@@ -122,7 +125,7 @@ it('stops a chain at its first failure and keeps what was done', async () => {
 })
 
 it('fails a step with an unknown reference before its call', async () => {
-  const { context, calls } = fakeWorld(tools)
+  const { context, calls } = toolFixture(tools)
   const result = await runToolChain(
     [step('get_title'), step('click', { target: '$gone' })],
     context,
@@ -134,7 +137,7 @@ it('fails a step with an unknown reference before its call', async () => {
   expect(calls).toEqual(['fake__get_title {}'])
 })
 
-function stoppable(delivered: 'no' | 'unknown'): ReturnType<typeof fakeWorld> {
+function stoppable(delivered: 'no' | 'unknown'): ReturnType<typeof toolFixture> {
   const controller = new AbortController()
   const stop: FakeTool = {
     name: 'stop',
@@ -143,13 +146,13 @@ function stoppable(delivered: 'no' | 'unknown'): ReturnType<typeof fakeWorld> {
       throw new ToolCallError({ kind: 'cancelled', message: 'cancelled', delivered })
     },
   }
-  return fakeWorld([stop, ...tools], { signal: controller.signal })
+  return toolFixture([stop, ...tools], { signal: controller.signal })
 }
 
 const underWay = 'cancelled while it was under way; it may have acted'
 const notBegun = 'cancelled before it was called'
 
-it('keeps what was done before a batch was cancelled', async () => {
+it('keeps the results from before a batch was cancelled', async () => {
   const { context, calls } = stoppable('unknown')
   const results = await runBatch([step('get_title'), step('stop'), step('click')], context)
   expect(results).toEqual([
@@ -163,7 +166,7 @@ it('keeps what was done before a batch was cancelled', async () => {
   )
 })
 
-it('keeps what was done before a chain was cancelled', async () => {
+it('keeps the results from before a chain was cancelled', async () => {
   const { context } = stoppable('no')
   expect(await runToolChain([step('get_title'), step('stop'), step('click')], context)).toEqual({
     completed: [{ tool: 'get_title', result: 'Page Title' }],
@@ -173,15 +176,15 @@ it('keeps what was done before a chain was cancelled', async () => {
 })
 
 it('calls nothing of a batch that is cancelled before its first call', async () => {
-  const { context, calls } = fakeWorld(tools, { signal: AbortSignal.abort() })
+  const { context, calls } = toolFixture(tools, { signal: AbortSignal.abort() })
   expect(await runBatch([step('get_title')], context)).toEqual([
     { tool: 'get_title', status: 'cancelled', error: notBegun },
   ])
   expect(calls).toEqual([])
 })
 
-it('speaks of no partial success where nothing succeeded', async () => {
-  const { context } = fakeWorld(tools)
+it('reports no partial success if nothing succeeded', async () => {
+  const { context } = toolFixture(tools)
   expect(partialText(await runBatch([step('break')], context))).toBe(
     'Failure: 0 succeeded, 1 failed\nFailed: [break]\nNext: retry failed items with adjusted params',
   )
@@ -192,8 +195,8 @@ const list: FakeTool = {
   inputSchema: { type: 'object', properties: { limit: { type: 'integer' } } },
 }
 
-it('says in the note of a member what of it means nothing', async () => {
-  const { context, calls } = fakeWorld([list])
+it('lists the parts of a member that have no effect in its note', async () => {
+  const { context, calls } = toolFixture([list])
   const steps = parseDirective(
     '[{"tool": "list_pages", "params": {"limt": 1}, "parms": {}, "why": 1}]',
     'batch',
@@ -210,8 +213,8 @@ it('says in the note of a member what of it means nothing', async () => {
   expect(calls).toEqual(['fake__list-pages {"limt":1}'])
 })
 
-it('foresees what a schema refuses, but not what an answer will be', async () => {
-  const { context, calls } = fakeWorld([...tools, list])
+it('predicts the refusal of a schema, but not a result', async () => {
+  const { context, calls } = toolFixture([...tools, list])
   const steps = [
     step('get_title', {}, 'title'),
     step('list-pages', { limit: '$title' }),
@@ -232,8 +235,8 @@ it('foresees what a schema refuses, but not what an answer will be', async () =>
   expect(calls).toEqual([])
 })
 
-it('tells of every member before and after its call', async () => {
-  const { context } = fakeWorld(tools)
+it('reports every member before and after its call', async () => {
+  const { context } = toolFixture(tools)
   const events: string[] = []
   await runBatch([step('get_title'), step('break')], context, {
     onStep: ({ index, tool, result }) =>
@@ -245,4 +248,15 @@ it('tells of every member before and after its call', async () => {
     '1 break begins',
     '1 break error',
   ])
+})
+
+it.each(['batch', 'chain'] as const)('reports that no call of a %s was made', async (kind) => {
+  const { context, calls } = toolFixture(tools)
+  const steps = [step('get_title'), step('nobody')]
+  const run = kind === 'batch' ? runBatch(steps, context) : runToolChain(steps, context)
+  await expect(run).rejects.toMatchObject({
+    code: 'tool-not-found',
+    message: expect.stringContaining(`Nothing of the ${kind} was called.`),
+  })
+  expect(calls).toEqual([])
 })

@@ -3,7 +3,8 @@ import type { CallGate } from '../../../src/tools/call/context.ts'
 import { callTool } from '../../../src/tools/call/call-tool.ts'
 import { indexDefinitions, type ToolIndex } from '../../../src/tools/cache/tool-index.ts'
 import { ToolCallError, ToolRefusedError } from '../../../src/tools/errors.ts'
-import { definitionOf, failed, type FakeTool, fakeWorld, structured, text } from './_fake.ts'
+import type { CallFailure } from '../../../src/tools/model.ts'
+import { definitionOf, failed, type FakeTool, toolFixture, structured, text } from './_fake.ts'
 
 const echo: FakeTool = {
   name: 'get_echo',
@@ -17,7 +18,7 @@ const echo: FakeTool = {
 }
 
 it('calls the tool with its own name and reports the outcome', async () => {
-  const { context, calls, records } = fakeWorld([echo])
+  const { context, calls, records } = toolFixture([echo])
   const report = await callTool({ tool: 'fake__get_echo', params: { message: 'hi' } }, context)
   expect(report).toMatchObject({ status: 'success', attempts: 1, notes: [], diagnostics: [] })
   expect(calls).toEqual(['fake__get_echo {"message":"hi"}'])
@@ -27,23 +28,23 @@ it('calls the tool with its own name and reports the outcome', async () => {
 it.each([['MetaMCP_fake__get_echo'], ['mcp__fake__get_echo'], ['FAKE__Get_Echo'], ['get_echo']])(
   'finds the tool by %s',
   async (tool) => {
-    const { context } = fakeWorld([echo])
+    const { context } = toolFixture([echo])
     expect(await callTool({ tool, params: { message: 'x' } }, context)).toMatchObject({
       tool: { id: 'fake__get_echo' },
     })
   },
 )
 
-it('refuses a bare name that two servers have, naming both', async () => {
-  const { context, calls } = fakeWorld([echo, { ...echo, server: 'other' }])
+it('refuses a bare name of tools on two servers, and names both', async () => {
+  const { context, calls } = toolFixture([echo, { ...echo, server: 'other' }])
   await expect(callTool({ tool: 'get_echo', params: {} }, context)).rejects.toThrow(
     'several servers have a tool get_echo: fake__get_echo, other__get_echo',
   )
   expect(calls).toEqual([])
 })
 
-it('says what is missing and what is wrong, in the text of the seed, before any call', async () => {
-  const { context, calls } = fakeWorld([echo])
+it('reports missing and wrong parameters before any call', async () => {
+  const { context, calls } = toolFixture([echo])
   const attempt = callTool({ tool: 'get_echo', params: { times: 'two', mesage: 'x' } }, context)
   await expect(attempt).rejects.toMatchObject({
     code: 'invalid-parameters',
@@ -61,7 +62,7 @@ it('says what is missing and what is wrong, in the text of the seed, before any 
   expect(calls).toEqual([])
 })
 
-it('suggests three to five tools for an id that no server has, after asking the servers once', async () => {
+it('suggests three to five tools for an unknown ID, after asking the servers once', async () => {
   const tools = ['take_screenshot', 'take_snapshot', 'click', 'hover', 'fill'].map((name) => ({
     name,
     server: 'chrome',
@@ -69,7 +70,7 @@ it('suggests three to five tools for an id that no server has, after asking the 
   const discover = vi.fn<() => Promise<ToolIndex>>(async () =>
     indexDefinitions(tools.map(definitionOf)),
   )
-  const { context } = fakeWorld(tools, { discover })
+  const { context } = toolFixture(tools, { discover })
   const attempt = callTool({ tool: 'chrome__take_screnshot', params: {} }, context)
   await expect(attempt).rejects.toMatchObject({
     exitCode: 3,
@@ -82,24 +83,27 @@ it('suggests three to five tools for an id that no server has, after asking the 
   expect(discover).toHaveBeenCalledTimes(1)
 })
 
-it('asks the servers before it takes a tool in another spelling', async () => {
+it('asks the servers before it accepts another spelling of a tool', async () => {
   const [near, real] = [{ name: 'get-sum' }, { name: 'get_sum' }]
-  const world = fakeWorld([near])
-  world.context.discover = async () => indexDefinitions([near, real].map(definitionOf))
-  await callTool({ tool: 'fake__get_sum', params: {} }, world.context)
-  expect(world.calls).toEqual(['fake__get_sum {}'])
+  const fixture = toolFixture([near])
+  fixture.context.discover = async () => indexDefinitions([near, real].map(definitionOf))
+  await callTool({ tool: 'fake__get_sum', params: {} }, fixture.context)
+  expect(fixture.calls).toEqual(['fake__get_sum {}'])
 })
 
-it('finds a tool that only discovery knows', async () => {
-  const world = fakeWorld([echo])
-  world.context.index = indexDefinitions([])
-  world.context.discover = async () => indexDefinitions([definitionOf(echo)])
-  const report = await callTool({ tool: 'fake__get_echo', params: { message: 'x' } }, world.context)
+it('finds a tool that only the server lists', async () => {
+  const fixture = toolFixture([echo])
+  fixture.context.index = indexDefinitions([])
+  fixture.context.discover = async () => indexDefinitions([definitionOf(echo)])
+  const report = await callTool(
+    { tool: 'fake__get_echo', params: { message: 'x' } },
+    fixture.context,
+  )
   expect(report.status).toBe('success')
 })
 
 it('asks the server for a definition that the cache does not have', async () => {
-  const { context } = fakeWorld([echo])
+  const { context } = toolFixture([echo])
   const { index } = context
   context.index = { tools: index.tools, definition: () => undefined }
   await expect(callTool({ tool: 'get_echo', params: {} }, context)).rejects.toThrow(
@@ -112,24 +116,24 @@ it.each([
   [{ deny: ['get_echo'] }],
   [{ allow: ['get_*'], deny: ['fake__get_e*'] }],
   [{ allow: [] }],
-])('calls nothing that the lists %o forbid', async (lists) => {
-  const { context, calls } = fakeWorld([echo], { rules: () => ({ trusted: true, ...lists }) })
+])('calls no tool that the lists %o forbid', async (lists) => {
+  const { context, calls } = toolFixture([echo], { rules: () => ({ trusted: true, ...lists }) })
   const attempt = callTool({ tool: 'get_echo', params: { message: 'x' } }, context)
   await expect(attempt).rejects.toThrow(ToolRefusedError)
   await expect(attempt).rejects.toMatchObject({ exitCode: 4, code: 'tool-denied' })
   expect(calls).toEqual([])
 })
 
-it('calls nothing that is held back', async () => {
+it('does not call a tool that awaits a review', async () => {
   const hold = (): { message: string; hint: string } => ({ message: 'it changed', hint: 'accept' })
-  const { context, calls } = fakeWorld([echo], { hold })
+  const { context, calls } = toolFixture([echo], { hold })
   await expect(callTool({ tool: 'get_echo', params: { message: 'x' } }, context)).rejects.toThrow(
     'it changed',
   )
   expect(calls).toEqual([])
 })
 
-it('repeats a call that only reads, says so, and reports every attempt when all fail', async () => {
+it('repeats a call that only reads and adds a note, and reports every attempt if all fail', async () => {
   const flaky: FakeTool = {
     name: 'get_flaky',
     answer: (_, _options, attempt) => (attempt === 1 ? failed('busy') : text('ok')),
@@ -138,7 +142,7 @@ it('repeats a call that only reads, says so, and reports every attempt when all 
     name: 'get_broken',
     answer: (_, _options, attempt) => failed(`error ${attempt}`),
   }
-  const { context, calls } = fakeWorld([flaky, broken])
+  const { context, calls } = toolFixture([flaky, broken])
   expect(await callTool({ tool: 'get_flaky', params: {} }, context)).toMatchObject({
     status: 'success',
     attempts: 2,
@@ -156,14 +160,14 @@ it('repeats a call that only reads, says so, and reports every attempt when all 
   expect(calls).toHaveLength(5)
 })
 
-it('never repeats a call that may have acted, and says that its delivery is unknown', async () => {
+it('never repeats a call that may have changed something, and reports that its delivery is unknown', async () => {
   const lost: FakeTool = {
     name: 'create_issue',
     answer: () => {
       throw new ToolCallError({ kind: 'connection-lost', message: 'gone', delivered: 'unknown' })
     },
   }
-  const { context, calls } = fakeWorld([lost])
+  const { context, calls } = toolFixture([lost])
   const report = await callTool({ tool: 'create_issue', params: {} }, context)
   expect(report).toMatchObject({ status: 'error', attempts: 1 })
   expect(report.notes).toEqual([
@@ -172,7 +176,7 @@ it('never repeats a call that may have acted, and says that its delivery is unkn
   expect(calls).toHaveLength(1)
 })
 
-it('repeats any call that certainly never arrived', async () => {
+it('repeats any call that certainly did not arrive', async () => {
   const unreached: FakeTool = {
     name: 'create_issue',
     answer: (_, _options, attempt) => {
@@ -180,7 +184,7 @@ it('repeats any call that certainly never arrived', async () => {
       throw new ToolCallError({ kind: 'server-unavailable', message: 'refused', delivered: 'no' })
     },
   }
-  const { context, notes } = fakeWorld([unreached])
+  const { context, notes } = toolFixture([unreached])
   expect(await callTool({ tool: 'create_issue', params: {} }, context)).toMatchObject({
     status: 'success',
     attempts: 3,
@@ -188,18 +192,43 @@ it('repeats any call that certainly never arrived', async () => {
   expect(notes).toHaveLength(2)
 })
 
-it('does not repeat what a server refuses as unknown, and advises a refresh', async () => {
-  const gone: FakeTool = { name: 'get_gone', answer: () => failed('Tool "get_gone" not found') }
-  const { context } = fakeWorld([gone])
+it.each<[string, FakeTool['answer'] & {}]>([
+  ['an answer with isError', () => failed('no such thing')],
+  ['the code for invalid parameters', () => rejected('invalid-parameters')],
+  ['another code of the protocol', () => rejected('protocol')],
+])('does not repeat a call of a tool that its server no longer lists: %s', async (_, answer) => {
+  const { context, calls } = toolFixture([{ name: 'get_gone', answer }])
+  const server = await context.servers.get('fake')
+  context.servers = {
+    get: async () => ({ ...server, list: async () => ({ tools: [], problems: [] }) }),
+  }
   const report = await callTool({ tool: 'get_gone', params: {} }, context)
   expect(report).toMatchObject({
     status: 'error',
     attempts: 1,
+    failure: { kind: 'tool-not-found' },
     report: { suggestion: 'Run skillrail tools refresh to update the tool cache' },
+  })
+  expect(calls).toHaveLength(1)
+})
+
+it('keeps the failure if the server cannot list its tools', async () => {
+  const { context } = toolFixture([{ name: 'get_it', answer: () => failed('not found') }])
+  const server = await context.servers.get('fake')
+  context.servers = {
+    get: async () => ({ ...server, list: async () => await Promise.reject(new Error('busy')) }),
+  }
+  expect(await callTool({ tool: 'get_it', params: {} }, context)).toMatchObject({
+    failure: { kind: 'execution', message: 'not found' },
+    attempts: 3,
   })
 })
 
-it('stops when it is cancelled, also while it waits', async () => {
+function rejected(kind: CallFailure['kind']): never {
+  throw new ToolCallError({ kind, message: 'no such thing', delivered: 'no' })
+}
+
+it('stops when it is cancelled, even while it waits', async () => {
   const controller = new AbortController()
   const broken: FakeTool = {
     name: 'get_broken',
@@ -208,7 +237,7 @@ it('stops when it is cancelled, also while it waits', async () => {
       return failed('no')
     },
   }
-  const { context, calls } = fakeWorld([broken], {
+  const { context, calls } = toolFixture([broken], {
     signal: controller.signal,
     retry: { waitsMs: [60_000], replaySafe: [], neverReplay: [] },
   })
@@ -218,9 +247,9 @@ it('stops when it is cancelled, also while it waits', async () => {
   expect(calls).toHaveLength(1)
 })
 
-it('warns of an answer that breaks the schema its tool promised', async () => {
+it('warns about an answer that does not match the output schema of its tool', async () => {
   const outputSchema = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] }
-  const { context } = fakeWorld([
+  const { context } = toolFixture([
     { name: 'get_bad', outputSchema, answer: () => structured({ n: 'one' }) },
     { name: 'get_none', outputSchema, answer: () => text('n = 1') },
     { name: 'get_good', outputSchema, answer: () => structured({ n: 1 }) },
@@ -232,14 +261,14 @@ it('warns of an answer that breaks the schema its tool promised', async () => {
   expect(await codes('get_good')).toEqual([])
 })
 
-it('passes the gate before the call, and again for a server that was started anew', async () => {
-  const world = fakeWorld([
+it('passes the gate before the call, and again for a server that was restarted', async () => {
+  const fixture = toolFixture([
     { name: 'look' },
     {
       name: 'get_thing',
       answer: (_, _options, attempt) => {
         if (attempt > 1) return text('done')
-        world.restart('fake')
+        fixture.restart('fake')
         throw new ToolCallError({ kind: 'connection-lost', message: 'gone', delivered: 'unknown' })
       },
     },
@@ -253,9 +282,9 @@ it('passes the gate before the call, and again for a server that was started ane
       after.push(answer)
     },
   }
-  world.context.gate = gate
-  await callTool({ tool: 'get_thing', params: {} }, world.context)
-  expect(world.calls).toEqual([
+  fixture.context.gate = gate
+  await callTool({ tool: 'get_thing', params: {} }, fixture.context)
+  expect(fixture.calls).toEqual([
     'fake__look {"at":"fake-1"}',
     'fake__get_thing {}',
     'fake__look {"at":"fake-2"}',
@@ -264,8 +293,8 @@ it('passes the gate before the call, and again for a server that was started ane
   expect(after).toEqual(['done'])
 })
 
-it('calls nothing behind a gate that refuses', async () => {
-  const { context, calls } = fakeWorld([echo], {
+it('calls no tool after the gate refused the call', async () => {
+  const { context, calls } = toolFixture([echo], {
     gate: {
       pass: async () => {
         throw new ToolRefusedError({ code: 'closed', message: 'the gate is closed' })
@@ -281,16 +310,18 @@ it('calls nothing behind a gate that refuses', async () => {
 
 const savedNote: FakeTool = { name: 'write_note' }
 
-it('keeps the result of a call whose trace cannot be written, and says so', async () => {
-  const world = fakeWorld([savedNote], {
+it('keeps the result of a call whose trace cannot be written, with a warning', async () => {
+  const fixture = toolFixture([savedNote], {
     log: async () => {
       throw new Error('the log is a link')
     },
   })
-  const report = await callTool({ tool: 'write_note', params: {} }, world.context)
+  const report = await callTool({ tool: 'write_note', params: {} }, fixture.context)
   expect(report).toMatchObject({ status: 'success' })
-  expect(world.calls).toHaveLength(1)
-  expect(world.notes).toEqual(['The call of fake__write_note is not in the log: the log is a link'])
+  expect(fixture.calls).toHaveLength(1)
+  expect(fixture.notes).toEqual([
+    'The call of fake__write_note is not in the log: the log is a link',
+  ])
 })
 
 const forgetful: CallGate = {
@@ -300,28 +331,28 @@ const forgetful: CallGate = {
   },
 }
 
-it('keeps the result of a call that the workflows could not be told of, and says so', async () => {
-  const world = fakeWorld([savedNote], { gate: forgetful })
-  const report = await callTool({ tool: 'write_note', params: {} }, world.context)
+it('keeps the result of a call that could not be recorded for workflows, with a warning', async () => {
+  const fixture = toolFixture([savedNote], { gate: forgetful })
+  const report = await callTool({ tool: 'write_note', params: {} }, fixture.context)
   expect(report).toMatchObject({ status: 'success' })
-  expect(world.records).toMatchObject([{ outcome: 'success' }])
-  expect(world.notes).toEqual([
+  expect(fixture.records).toMatchObject([{ outcome: 'success' }])
+  expect(fixture.notes).toEqual([
     'The workflows do not know of the call of fake__write_note: the session is of a newer version',
   ])
 })
 
-it('keeps the error of a call that the workflows could not be told of', async () => {
+it('keeps the error of a call that could not be recorded for workflows', async () => {
   const broken = { ...savedNote, answer: () => Promise.reject(new Error('the original')) }
-  const world = fakeWorld([broken], { gate: forgetful })
-  const call = callTool({ tool: 'write_note', params: {} }, world.context)
+  const fixture = toolFixture([broken], { gate: forgetful })
+  const call = callTool({ tool: 'write_note', params: {} }, fixture.context)
   await expect(call).rejects.toThrow('the original')
-  expect(world.notes).toHaveLength(1)
+  expect(fixture.notes).toHaveLength(1)
 })
 
 it.each([
   ['unknown', [{ tool: 'fake__write_note', outcome: 'cancelled', size: 0, params: {} }]],
   ['no', []],
-] as const)('leaves a trace of a cancelled call, delivered: %s', async (delivered, records) => {
+] as const)('writes a trace of a cancelled call, delivered: %s', async (delivered, records) => {
   const controller = new AbortController()
   const hanging: FakeTool = {
     ...savedNote,
@@ -330,23 +361,23 @@ it.each([
       throw new ToolCallError({ kind: 'cancelled', message: 'it was cancelled', delivered })
     },
   }
-  const world = fakeWorld([hanging], { signal: controller.signal })
-  const call = callTool({ tool: 'write_note', params: {} }, world.context)
+  const fixture = toolFixture([hanging], { signal: controller.signal })
+  const call = callTool({ tool: 'write_note', params: {} }, fixture.context)
   await expect(call).rejects.toThrow('it was cancelled')
-  expect(world.records).toMatchObject(records)
-  expect(world.records).toHaveLength(records.length)
+  expect(fixture.records).toMatchObject(records)
+  expect(fixture.records).toHaveLength(records.length)
 })
 
-it('leaves a trace of a call that was cancelled while it waited to be repeated', async () => {
+it('writes a trace of a call that was cancelled before its repetition', async () => {
   const controller = new AbortController()
   const busy: FakeTool = { name: 'get_busy', answer: () => failed('busy') }
-  const world = fakeWorld([busy], {
+  const fixture = toolFixture([busy], {
     signal: controller.signal,
     retry: { waitsMs: [60_000], replaySafe: [], neverReplay: [] },
     note: () => controller.abort(),
   })
-  await expect(callTool({ tool: 'get_busy', params: {} }, world.context)).rejects.toThrow(
+  await expect(callTool({ tool: 'get_busy', params: {} }, fixture.context)).rejects.toThrow(
     'cancelled',
   )
-  expect(world.records).toMatchObject([{ tool: 'fake__get_busy', outcome: 'cancelled' }])
+  expect(fixture.records).toMatchObject([{ tool: 'fake__get_busy', outcome: 'cancelled' }])
 })

@@ -38,7 +38,7 @@ it('calls a tool with JSON, from an argument, a file or standard input', async (
   ])
 })
 
-it('reads name=value pairs as the schema of the tool wants them', async () => {
+it('reads name=value pairs with the types of the tool’s schema', async () => {
   await shared.run(['tools', 'call', 'get_echo', 'message=7', 'times=2'])
   expect(newCalls()).toEqual(['get_echo {"message":"7","times":2}'])
 })
@@ -50,7 +50,7 @@ it.each([
   [['get_echo', '{}', 'a=b'], 'not both'],
   [['get_echo', 'times=two'], 'Missing: message\nInvalid: times must be integer'],
   [['get_echo', '{}', '--timeout', 'soon'], '--timeout is soon'],
-])('%o is wrong use', async (args, message) => {
+])('reports %o as a usage error', async (args, message) => {
   const { code, stderr } = await shared.run(['tools', 'call', ...args])
   expect(stderr).toContain(message)
   expect(code).toBe(2)
@@ -65,7 +65,7 @@ it('suggests tools for one that does not exist', async () => {
   )
 })
 
-it('prints one document with --json, also of a failure', async () => {
+it('prints one document with --json, also for a failure', async () => {
   const args = ['tools', 'call', 'things__list_things', '{"count": 2}', '--json']
   expect(JSON.parse((await shared.run(args)).stdout)).toMatchObject({
     tool: 'things__list_things',
@@ -73,7 +73,12 @@ it('prints one document with --json, also of a failure', async () => {
     status: 'success',
     attempts: 1,
     result: [{ id: 0 }, { id: 1 }],
-    summary: ['Success: 2 items', 'IDs: [0, 1]', 'Next: request details of one of them.'],
+    summary: [
+      'Success: 2 items',
+      'IDs: [0, 1]',
+      'Filter: count=2',
+      'Next: request details of one of them.',
+    ],
     files: [],
   })
   const failed = await shared.run(['tools', 'call', 'get_broken', '--json'])
@@ -89,7 +94,7 @@ it('prints one document with --json, also of a failure', async () => {
   })
 })
 
-it('does not pour a large answer into the terminal, unless all of it is required', async () => {
+it('does not print a large result in the terminal unless the user requests all of it', async () => {
   const short = await shared.run(['tools', 'call', 'get_big', '{"megabytes": 5}'])
   expect(short.stdout).toBe(
     'Result (large): 5,000,011 chars\nSummary: first line … (5,000,011 chars (2 lines))\nNext: --raw shows all of it.\n',
@@ -101,24 +106,24 @@ it('does not pour a large answer into the terminal, unless all of it is required
   expect(readFileSync(result.path, 'utf8')).toHaveLength(5_000_011)
 })
 
-it('does not ask again for an answer that is too large to be read', async () => {
+it('does not repeat a call whose answer is too large', async () => {
   const { code, stderr } = await shared.run(['tools', 'call', 'get_big', '{"megabytes": 50}'])
   expect(code).toBe(1)
   expect(stderr).toContain('1) Ask for less')
   expect(newCalls()).toEqual(['get_big {"megabytes":50}'])
 })
 
-it('saves pictures to new files, where one says', async () => {
+it('saves pictures to new files, in the named directory', async () => {
   const { stdout } = await shared.run(['tools', 'call', 'get_image', '--output', 'shots'])
   const path = /^Path: (.*)$/m.exec(stdout)?.[1] ?? ''
   expect(path).toContain(join(shared.root, 'shots', 'get_image-'))
   expect(statSync(path).mode & 0o777).toBe(0o600)
   expect(readFileSync(path).subarray(1, 4).toString()).toBe('PNG')
-  const own = await shared.run(['tools', 'call', 'get_image'])
-  expect(own.stdout).toContain(join(shared.root, '.skillrail', 'results', 'get_image-'))
+  const imageCall = await shared.run(['tools', 'call', 'get_image'])
+  expect(imageCall.stdout).toContain(join(shared.root, '.skillrail', 'results', 'get_image-'))
 })
 
-it('shows what would drive a terminal', async () => {
+it('shows control characters as text', async () => {
   expect((await shared.run(['tools', 'call', 'get_escape'])).stdout).toBe(
     'Success: \\x1b[2Jcleared\n',
   )
@@ -126,7 +131,7 @@ it('shows what would drive a terminal', async () => {
   expect(raw.stdout).toBe('\\x1b[2Jcleared\n')
 })
 
-it('passes progress on', async () => {
+it('prints progress', async () => {
   const { stderr } = await shared.run(['tools', 'call', 'get_echo', 'message=x', '--verbose'])
   expect(stderr).toContain('things__get_echo 1/4 on the way')
 })
@@ -143,13 +148,13 @@ it('runs a batch from an argument, a file and standard input', async () => {
     expect(JSON.parse(answer.stdout)).toEqual(results)
     expect(answer.code).toBe(1)
   }
-  const shown = await shared.run(['tools', 'batch'], batch)
-  expect(shown.stdout).toBe('1. get_echo: a 1\n2. get_broken: Error: out of order\n')
-  expect(shown.stderr).toContain('Partial success: 1 succeeded, 1 failed')
-  expect(shown.stderr).toContain('✓ 1/2 get_echo')
+  const batchResult = await shared.run(['tools', 'batch'], batch)
+  expect(batchResult.stdout).toBe('1. get_echo: a 1\n2. get_broken: Error: out of order\n')
+  expect(batchResult.stderr).toContain('Partial success: 1 succeeded, 1 failed')
+  expect(batchResult.stderr).toContain('✓ 1/2 get_echo')
 })
 
-it('rejects a batch of eleven and a chain of six whole', async () => {
+it('rejects a batch of eleven and a chain of six as a whole', async () => {
   const members = (count: number): string =>
     JSON.stringify(Array.from({ length: count }, () => ({ tool: 'get_image' })))
   const batch = await shared.run(['tools', 'batch', members(11)])
@@ -182,7 +187,7 @@ it('runs a chain with references', async () => {
   })
 })
 
-it('shows what would be called and calls nothing', async () => {
+it('prints the calls of a dry run and makes none', async () => {
   const batch = '[{"tool": "create_thing", "params": {"name": "x"}}, {"tool": "get_image"}]'
   const { stdout } = await shared.run(['tools', 'batch', batch, '--dry-run'])
   expect(stdout).toBe(
@@ -198,7 +203,7 @@ it('shows what would be called and calls nothing', async () => {
   expect(newCalls()).toEqual([])
 })
 
-it('says before any call what a schema refuses', async () => {
+it('reports the refusal of a schema before any call', async () => {
   const batch = '[{"tool": "get_echo", "params": {"mesage": "x"}}, {"tool": "get_image"}]'
   const planned = await shared.run(['tools', 'batch', batch, '--dry-run'])
   expect(planned).toMatchObject({
@@ -209,8 +214,16 @@ it('says before any call what a schema refuses', async () => {
   })
   const document = await shared.run(['tools', 'batch', batch, '--dry-run', '--json'])
   expect(JSON.parse(document.stdout).steps[0].problems[0]).toBe('Missing: message')
-  const asked = await shared.run(['tools', 'do', '--dry-run', 'Use things__get_echo {"times": 1}'])
-  expect(asked).toMatchObject({ code: 2, stdout: expect.stringContaining('Missing: message') })
+  const requestResult = await shared.run([
+    'tools',
+    'do',
+    '--dry-run',
+    'Use things__get_echo {"times": 1}',
+  ])
+  expect(requestResult).toMatchObject({
+    code: 2,
+    stdout: expect.stringContaining('Missing: message'),
+  })
   const called = await shared.run(['tools', 'batch', batch.replace('get_image', 'get_broken')])
   expect(called.code).toBe(1)
   expect(called.stdout).toContain('1. get_echo: Error: invalid parameters for things__get_echo')
@@ -219,19 +232,19 @@ it('says before any call what a schema refuses', async () => {
   expect(newCalls().every((call) => call.startsWith('get_broken'))).toBe(true)
 })
 
-it('gives the call to complete where a parameter is missing', async () => {
+it('prints the call to complete if a parameter is missing', async () => {
   const line = `skillrail tools call things__get_echo '{"times":2,"message":"<string>"}'`
   const called = await shared.run(['tools', 'call', 'get_echo', 'times=2'])
   expect(called).toMatchObject({ code: 2, stderr: expect.stringContaining(line) })
-  const asked = await shared.run(['tools', 'do', 'things__create_thing'])
+  const requestResult = await shared.run(['tools', 'do', 'things__create_thing'])
   const create = `Next: complete it: skillrail tools call things__create_thing '{"name":"<string>"}'`
-  expect(asked).toMatchObject({ code: 3, stderr: expect.stringContaining(create) })
+  expect(requestResult).toMatchObject({ code: 3, stderr: expect.stringContaining(create) })
   expect(newCalls()).toEqual([])
 })
 
-it('notes that a name was spelt in another way', async () => {
-  const said = await shared.run(['tools', 'call', 'get-echo', 'message=x'])
-  expect(said).toMatchObject({
+it('reports another spelling of a name', async () => {
+  const output = await shared.run(['tools', 'call', 'get-echo', 'message=x'])
+  expect(output).toMatchObject({
     code: 0,
     stderr: expect.stringContaining('There is no tool get-echo; things__get_echo was taken'),
   })
@@ -239,7 +252,7 @@ it('notes that a name was spelt in another way', async () => {
   expect(JSON.parse(stdout).notes).toEqual([expect.stringContaining('things__get_echo was taken')])
 })
 
-it('does what only reads, and refuses the rest without a yes', async () => {
+it('calls a tool that only reads, and refuses others without an approval', async () => {
   const read = await shared.run(['tools', 'do', 'list', 'the', 'things'])
   expect(read).toMatchObject({ code: 0, stdout: expect.stringContaining('Success: 3 items') })
   const call = 'Use MetaMCP_things__create_thing {"name": "x"}'
@@ -256,7 +269,7 @@ it('does what only reads, and refuses the rest without a yes', async () => {
   })
 })
 
-it('exits 3 with the candidates when it is not sure', async () => {
+it('exits with 3 and the candidates if it is not certain', async () => {
   const { code, stdout } = await shared.run(['tools', 'do', '--json', 'get something from there'])
   expect(code).toBe(3)
   expect(JSON.parse(stdout)).toMatchObject({
@@ -274,7 +287,7 @@ const threeMembers =
   '[{"tool": "get_echo", "params": {"message": "a"}}, {"tool": "get_slow"}, {"tool": "get_image"}]'
 const underWay = 'cancelled while it was under way; it may have acted'
 
-it('shows on Ctrl-C what a batch and a chain had done', async () => {
+it('shows the results of a batch and a chain until Ctrl-C', async () => {
   const batch = await interrupted(['batch', threeMembers])
   expect(batch.code).toBe(130)
   expect(batch.stdout).toBe(
@@ -315,20 +328,20 @@ async function interrupted(words: readonly string[]): Promise<{ code: unknown; s
   return { code, stdout }
 }
 
-it('ends a call that takes too long', async () => {
+it('cancels a call that takes too long', async () => {
   const { code, stderr } = await shared.run(['tools', 'call', 'get_slow', '--timeout', '0.2'])
   expect(code).toBe(1)
   expect(stderr).toMatch(/^Timeout: things__get_slow after \d+ms$/m)
 })
 
-it('does not repeat a call in which the server ended', async () => {
+it('does not repeat a call if the server ended during it', async () => {
   const { code, stderr } = await shared.run(['tools', 'call', 'crash_now'])
   expect(code).toBe(1)
   expect(stderr).toContain('Delivery unknown: things__crash_now may have acted.')
   expect(newCalls()).toEqual(['crash_now {}'])
 })
 
-it('repeats nothing when the settings have no waits', async () => {
+it('repeats no call if the settings contain no waits', async () => {
   mkdirSync(join(shared.root, '.skillrail'), { recursive: true })
   const path = join(shared.root, '.skillrail', 'config.json')
   writeFileSync(path, '{"tools": {"retryWaits": []}}')
@@ -349,7 +362,7 @@ const workflow = {
   },
 }
 
-it('neither obeys nor passes by a workflow of a project that was never trusted', async () => {
+it('neither runs nor skips a workflow of a project that nobody trusted', async () => {
   const path = join(shared.root, '.skillrail', 'workflows.json')
   mkdirSync(join(shared.root, '.skillrail'), { recursive: true })
   writeFileSync(path, JSON.stringify(workflow))
@@ -367,7 +380,7 @@ it('neither obeys nor passes by a workflow of a project that was never trusted',
 })
 
 it.each(['.opencode/.agent-skill-session.json', '.skillrail/session.json'])(
-  'runs what comes first although %s of the project says that it has run',
+  'runs the steps of a workflow even if %s of the project claims that they have run',
   async (name) => {
     const path = join(shared.root, '.skillrail', 'workflows.json')
     const at = new Date().toISOString()
@@ -387,7 +400,7 @@ it.each(['.opencode/.agent-skill-session.json', '.skillrail/session.json'])(
   },
 )
 
-it('calls nothing while a workflow cannot be read: it may be one that forbids the call', async () => {
+it('calls no tool while a workflow cannot be read, since it may forbid the call', async () => {
   const path = join(shared.root, '.skillrail', 'workflows.json')
   mkdirSync(join(shared.root, '.skillrail'), { recursive: true })
   writeFileSync(path, `${JSON.stringify(workflow)},`)
@@ -404,7 +417,7 @@ it.each([
   ['do', ['--yes', 'things__create_thing {"name": "a"}']],
   ['batch', ['[{"tool": "create_thing", "params": {"name": "a"}}]']],
   ['chain', ['[{"tool": "create_thing", "params": {"name": "a"}}]']],
-])('tools %s passes the gate of workflows', async (name, args) => {
+])('checks the gate of workflows in tools %s', async (name, args) => {
   const path = join(shared.root, '.skillrail', 'workflows.json')
   mkdirSync(join(shared.root, '.skillrail'), { recursive: true })
   writeFileSync(path, JSON.stringify(workflow))
@@ -424,8 +437,8 @@ it.each([
   writeFileSync(path, JSON.stringify(failing))
   const refused = await shared.run(['tools', name, ...args, ...session])
   writeFileSync(path, '{}')
-  const said = name === 'batch' || name === 'chain' ? refused.stdout : refused.stderr
-  expect(said).toContain("Workflow 'careful' failed at step 1 (get_broken):")
+  const output = name === 'batch' || name === 'chain' ? refused.stdout : refused.stderr
+  expect(output).toContain("Workflow 'careful' failed at step 1 (get_broken):")
   expect(refused.code).toBe(1)
   const made = newCalls().filter((call) => !call.startsWith('get_broken'))
   expect(made).toEqual([

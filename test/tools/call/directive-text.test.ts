@@ -36,7 +36,7 @@ it.each([
   ['MY_CHAIN: [1]'],
   ['the word CHAIN: and nothing'],
   [''],
-])('%j holds no directive', (text) => {
+])('reads no directive in %j', (text) => {
   expect(readDirective(text)).toBeUndefined()
 })
 
@@ -49,23 +49,23 @@ it.each([
   ['BATCH: [{"tool": "x", "output_as": "y"}]', 'which only a chain can have'],
   ['CHAIN: [{"tool": "x", "output_as": "a b"}]', 'not a name of letters, digits and _'],
   [`BATCH: ${two} then CHAIN: ${two}`, 'only one BATCH or CHAIN'],
-])('%s is broken: %s', (text, message) => {
+])('reports %s as invalid: %s', (text, message) => {
   expect(() => readDirective(text)).toThrow(message)
 })
 
-it('tells a batch from a chain where one of them is required', () => {
+it('distinguishes a batch from a chain if the caller requires one of them', () => {
   expect(() => parseDirective(`BATCH: ${two}`, 'chain')).toThrow(
     'the chain cannot be read: this is a batch, not a chain',
   )
 })
 
-it('does not stumble over brackets and directives inside of strings', () => {
+it('ignores brackets and directives inside strings', () => {
   const params = { text: 'a ] } [ "quoted" \\ CHAIN: [x]' }
   const text = `go BATCH: ${JSON.stringify([{ tool: 'echo', params }])} now`
   expect(readDirective(text)).toMatchObject({ kind: 'batch', steps: [{ tool: 'echo', params }] })
 })
 
-it('finds every batch again that was written into prose', () => {
+it('reads every batch that was written into prose', () => {
   const name = fc.stringMatching(/^[A-Za-z][A-Za-z0-9_.-]{0,20}$/)
   const step = fc.record({ tool: name, params: fc.dictionary(fc.string(), fc.jsonValue()) })
   const prose = fc.string().filter((text) => !/BATCH|CHAIN/.test(text))
@@ -80,7 +80,7 @@ it('finds every batch again that was written into prose', () => {
   )
 })
 
-it('reads a directive, refuses it or finds none, whatever the text', () => {
+it('reads a directive, refuses it or reports none for any text', () => {
   const piece = fc.constantFrom(
     'BATCH:',
     'CHAIN:',

@@ -8,7 +8,7 @@ import {
 } from '../../../src/tools/call/do-request.ts'
 import { indexDefinitions } from '../../../src/tools/cache/tool-index.ts'
 import { prepareRouter } from '../../../src/tools/route/router.ts'
-import { definitionOf, failed, type FakeTool, fakeWorld, text } from './_fake.ts'
+import { definitionOf, failed, type FakeTool, toolFixture, text } from './_fake.ts'
 
 const object = (properties: JsonObject, required: string[] = []): JsonObject => ({
   type: 'object',
@@ -59,81 +59,74 @@ function setup(
   overrides: Partial<RequestSetup> = {},
   context: Partial<CallContext> = {},
   list: readonly FakeTool[] = tools,
-): RequestSetup & { calls: string[]; notes: string[]; learned: string[] } {
-  const fake = fakeWorld(list, context)
-  const learned: string[] = []
+): RequestSetup & { calls: string[]; notes: string[] } {
+  const fake = toolFixture(list, context)
   return {
     context: fake.context,
     calls: fake.calls,
     notes: fake.notes,
-    learned,
     router: async ({ tools }) => prepareRouter(tools).route,
     yes: false,
-    learn: async (request, tool) => {
-      learned.push(`${request} → ${tool}`)
-    },
     ...overrides,
   }
 }
 
 const create = 'github__create_issue {"owner": "o", "repo": "r", "title": "t"}'
 
-it('calls what only reads without a question', async () => {
-  const given = setup()
-  const answer = await doRequest('take a screenshot', given)
-  expect(answer).toMatchObject({ kind: 'called', status: 'success', tried: [] })
-  expect(given.calls).toEqual(['chrome__take_screenshot {}'])
-  expect(given.learned).toEqual([])
+it('calls a tool that only reads without a question', async () => {
+  const fixture = setup()
+  const answer = await doRequest('take a screenshot', fixture)
+  expect(answer).toMatchObject({ kind: 'called', status: 'success' })
+  expect(fixture.calls).toEqual(['chrome__take_screenshot {}'])
 })
 
-it('reads the parameters out of the words', async () => {
-  const given = setup()
-  await doRequest('list issues of octo/hello', given)
-  expect(given.calls).toEqual(['github__list_issues {"owner":"octo","repo":"hello"}'])
+it('reads the parameters from the request', async () => {
+  const fixture = setup()
+  await doRequest('list issues of octo/hello', fixture)
+  expect(fixture.calls).toEqual(['github__list_issues {"owner":"octo","repo":"hello"}'])
 })
 
-it('calls nothing that may change something when nobody can be asked', async () => {
-  const given = setup()
-  await expect(doRequest(create, given)).rejects.toMatchObject({
+it('calls no tool that may change something in a non-interactive shell', async () => {
+  const fixture = setup()
+  await expect(doRequest(create, fixture)).rejects.toMatchObject({
     exitCode: 4,
     code: 'tool-needs-yes',
     hint: 'Approve it in a terminal, or pass --yes.',
   })
-  await expect(doRequest(`BATCH: [{"tool": "create_issue"}]`, given)).rejects.toMatchObject({
-    exitCode: 4,
-  })
+  const step = `{"tool": "create_issue", "params": {"owner": "o", "repo": "r", "title": "t"}}`
+  await expect(doRequest(`BATCH: [${step}]`, fixture)).rejects.toMatchObject({ exitCode: 4 })
   await expect(
-    doRequest(`CHAIN: [{"tool": "take_snapshot"}, {"tool": "create_issue"}]`, given),
+    doRequest(`CHAIN: [{"tool": "take_snapshot"}, ${step}]`, fixture),
   ).rejects.toMatchObject({ exitCode: 4 })
-  expect(given.calls).toEqual([])
+  expect(fixture.calls).toEqual([])
 })
 
-it('calls it with a yes in advance', async () => {
-  const given = setup({ yes: true })
-  await doRequest(create, given)
-  expect(given.calls).toEqual(['github__create_issue {"owner":"o","repo":"r","title":"t"}'])
+it('calls it with an approval in advance', async () => {
+  const fixture = setup({ yes: true })
+  await doRequest(create, fixture)
+  expect(fixture.calls).toEqual(['github__create_issue {"owner":"o","repo":"r","title":"t"}'])
 })
 
-it('shows a user the tool and all of its parameters, and takes a no', async () => {
-  const shown: unknown[] = []
-  const given = setup({
+it('shows the tool with all of its parameters to a user, who can refuse', async () => {
+  const approvals: unknown[] = []
+  const fixture = setup({
     user: {
       confirm: async (plan) => {
-        shown.push(...plan.map(({ tool, params }) => [tool.id, params]))
-        return shown.length > 1
+        approvals.push(...plan.map(({ tool, params }) => [tool.id, params]))
+        return approvals.length > 1
       },
       choose: async () => undefined,
       provide: async () => undefined,
     },
   })
-  await expect(doRequest(create, given)).rejects.toMatchObject({
+  await expect(doRequest(create, fixture)).rejects.toMatchObject({
     code: 'tool-declined',
     exitCode: 4,
   })
-  expect(given.calls).toEqual([])
-  await doRequest(create, given)
-  expect(given.calls).toHaveLength(1)
-  expect(shown).toEqual([
+  expect(fixture.calls).toEqual([])
+  await doRequest(create, fixture)
+  expect(fixture.calls).toHaveLength(1)
+  expect(approvals).toEqual([
     ['github__create_issue', { owner: 'o', repo: 'r', title: 't' }],
     ['github__create_issue', { owner: 'o', repo: 'r', title: 't' }],
   ])
@@ -148,9 +141,9 @@ const answering = (answer: string): readonly FakeTool[] =>
     tool.name === 'take_snapshot' ? { ...tool, answer: () => text(answer) } : tool,
   )
 
-it('takes no yes in advance for a path that an earlier step of the chain answered', async () => {
-  const given = setup({ yes: true }, {}, answering('/home/u/.bashrc'))
-  expect(await doRequest(chainOfTwo('$where'), given)).toMatchObject({
+it('does not use an approval in advance for a path from the answer of an earlier step', async () => {
+  const fixture = setup({ yes: true }, {}, answering('/home/u/.bashrc'))
+  expect(await doRequest(chainOfTwo('$where'), fixture)).toMatchObject({
     kind: 'steps',
     result: {
       completed: [{ tool: 'take_snapshot' }],
@@ -160,30 +153,30 @@ it('takes no yes in advance for a path that an earlier step of the chain answere
       },
     },
   })
-  expect(given.calls).toEqual(['chrome__take_snapshot {}'])
+  expect(fixture.calls).toEqual(['chrome__take_snapshot {}'])
 })
 
-it('lets a chain write to the path that the request names, whatever an answer holds', async () => {
-  const given = setup({ yes: true }, {}, answering('/home/u/.bashrc'))
-  expect(await doRequest(chainOfTwo('notes.md'), given)).toMatchObject({
+it('allows a chain to write to the path that the request names, whatever an answer contains', async () => {
+  const fixture = setup({ yes: true }, {}, answering('/home/u/.bashrc'))
+  expect(await doRequest(chainOfTwo('notes.md'), fixture)).toMatchObject({
     result: { completed: [{}, { tool: 'write_file' }] },
   })
 })
 
 it('asks a user again for a path that came from an answer', async () => {
-  const asked: unknown[] = []
+  const questions: unknown[] = []
   const user: RequestSetup['user'] = {
     confirm: async (plan) => {
-      asked.push(plan.map(({ tool, params, unusual }) => [tool.name, params['path'], unusual]))
+      questions.push(plan.map(({ tool, params, unusual }) => [tool.name, params['path'], unusual]))
       return true
     },
     choose: async () => undefined,
     provide: async () => undefined,
   }
-  const given = setup({ user }, {}, answering('/srv/x'))
-  await doRequest(chainOfTwo('$where'), given)
-  expect(given.calls).toHaveLength(2)
-  expect(asked).toEqual([
+  const fixture = setup({ user }, {}, answering('/srv/x'))
+  await doRequest(chainOfTwo('$where'), fixture)
+  expect(fixture.calls).toHaveLength(2)
+  expect(questions).toEqual([
     [
       ['take_snapshot', undefined, undefined],
       ['write_file', '$where', undefined],
@@ -192,129 +185,125 @@ it('asks a user again for a path that came from an answer', async () => {
   ])
 })
 
-it('says what it does not know, with the candidates, and calls nothing', async () => {
-  const given = setup()
-  const answer = await doRequest('list the issues', given)
+it('reports the unknown part with the candidates, and calls no tool', async () => {
+  const fixture = setup()
+  const answer = await doRequest('list the issues', fixture)
   expect(answer).toMatchObject({
     kind: 'unsure',
     tool: 'github__list_issues',
     missing: ['owner', 'repo'],
     reason: 'The request does not say owner, repo.',
-    tried: [{ tool: 'github__list_issues', why: 'The request does not say owner, repo.' }],
   })
-  expect(await doRequest('zzz qqq', given)).toMatchObject({
+  expect(await doRequest('zzz qqq', fixture)).toMatchObject({
     kind: 'unsure',
     reason: 'No tool fits this request.',
   })
-  expect(given.calls).toEqual([])
+  expect(fixture.calls).toEqual([])
 })
 
-it('asks a user for what is missing', async () => {
-  const given = setup({
+it('asks a user for a missing parameter', async () => {
+  const fixture = setup({
     user: {
       confirm: async () => false,
       choose: async () => undefined,
       provide: async (_tool, parameter) => `the-${parameter}`,
     },
   })
-  await doRequest('list the issues', given)
-  expect(given.calls).toEqual(['github__list_issues {"owner":"the-owner","repo":"the-repo"}'])
+  await doRequest('list the issues', fixture)
+  expect(fixture.calls).toEqual(['github__list_issues {"owner":"the-owner","repo":"the-repo"}'])
 })
 
-it('lets a user choose, and learns from the choice when the call succeeded', async () => {
-  const given = setup({
+it('lets a user choose if the request is ambiguous', async () => {
+  const fixture = setup({
     user: {
       confirm: async () => true,
       choose: async (candidates) => candidates.find((one) => one.tool.includes('snapshot'))?.tool,
       provide: async () => undefined,
     },
   })
-  const meaning = await understandRequest('the page please', given)
+  const meaning = await understandRequest('the page please', fixture)
   expect(meaning).toMatchObject({ kind: 'call', decidedBy: 'user' })
-  await doRequest('the page please', given)
-  expect(given.learned).toEqual(['the page please → chrome__take_snapshot'])
+  await doRequest('the page please', fixture)
+  expect(fixture.calls).toEqual(['chrome__take_snapshot {}'])
 })
 
 it('calls each tool of several clauses with the JSON beside its name', async () => {
-  const given = setup({ yes: true })
+  const fixture = setup({ yes: true })
   await doRequest(
     'Use list_issues {"owner": "o", "repo": "r"} and then create_issue {"owner": "o", "repo": "r", "title": "take_snapshot"}',
-    given,
+    fixture,
   )
-  expect(given.calls).toEqual([
+  expect(fixture.calls).toEqual([
     'github__list_issues {"owner":"o","repo":"r"}',
     'github__create_issue {"owner":"o","repo":"r","title":"take_snapshot"}',
   ])
 })
 
-it('tries the next candidate when the first proves wrong, and says why', async () => {
+it.each([
+  ['Tool "get_weather_report" not found'],
+  ['Input validation error: Invalid arguments for tool get_weather_report'],
+  ['element uid=1 not found'],
+  ['disk full'],
+])('reports the failure of a call and calls no other tool: %s', async (message) => {
   const list: readonly FakeTool[] = [
     {
       name: 'get_weather_report',
       description: 'Get the weather report.',
-      answer: () => failed('Tool "get_weather_report" not found'),
+      answer: () => failed(message),
     },
     { name: 'get_weather_report_text', description: 'Get the weather report as text.' },
   ]
-  const given = setup({}, {}, list)
-  const answer = await doRequest('get the weather report', given)
+  const fixture = setup({}, {}, list)
+  const answer = await doRequest('get the weather report', fixture)
   expect(answer).toMatchObject({
     kind: 'called',
-    status: 'success',
-    tried: [{ tool: 'fake__get_weather_report', why: 'Tool "get_weather_report" not found' }],
-  })
-  expect(given.calls).toEqual(['fake__get_weather_report {}', 'fake__get_weather_report_text {}'])
-  expect(given.notes.join('\n')).toContain('fake__get_weather_report was not the right tool')
-})
-
-it('calls nothing that may change something in place of a tool that proved wrong', async () => {
-  const list: readonly FakeTool[] = [
-    { name: 'click_page', answer: () => failed('element uid=1 not found') },
-    { name: 'click_page_twice', description: 'Click the page.' },
-  ]
-  const given = setup({ yes: true }, {}, list)
-  expect(await doRequest('click the page', given)).toMatchObject({ kind: 'unsure' })
-  expect(given.calls).toEqual(['fake__click_page {}'])
-})
-
-it('does not try another tool when the right one failed', async () => {
-  const list = tools.map((tool) =>
-    tool.name === 'take_screenshot' ? { ...tool, answer: () => failed('disk full') } : tool,
-  )
-  const given = setup({}, {}, list)
-  expect(await doRequest('take a screenshot', given)).toMatchObject({
-    kind: 'called',
     status: 'error',
+    calls: [{ call: { tool: 'fake__get_weather_report' }, report: { failure: { message } } }],
+    route: { candidates: [{}, { tool: 'fake__get_weather_report_text' }] },
   })
-  expect(new Set(given.calls)).toEqual(new Set(['chrome__take_screenshot {}']))
+  expect(new Set(fixture.calls)).toEqual(new Set(['fake__get_weather_report {}']))
 })
 
-it('runs a batch and a chain that stand in the text', async () => {
-  const given = setup()
+it('refuses parameters that the schema does not accept, and calls no other tool', async () => {
+  const year = { ...object({ year: { type: 'integer' } }), not: { required: ['year'] } }
+  const list: readonly FakeTool[] = [
+    { name: 'get_weather_report', description: 'Get the weather report.', inputSchema: year },
+    { name: 'get_weather_report_text', description: 'Get the weather report as text.' },
+  ]
+  const fixture = setup({}, {}, list)
+  await expect(doRequest('get the weather report, year 2026', fixture)).rejects.toMatchObject({
+    code: 'invalid-parameters',
+    exitCode: 2,
+  })
+  expect(fixture.calls).toEqual([])
+})
+
+it('runs a batch and a chain in the text', async () => {
+  const fixture = setup()
   expect(
     await doRequest(
       'Do BATCH: [{"tool": "take_snapshot"}, {"tool": "take_screenshot"}] now',
-      given,
+      fixture,
     ),
   ).toMatchObject({ kind: 'steps', result: [{ status: 'success' }, { status: 'success' }] })
   expect(
-    await doRequest('CHAIN: [{"tool": "take_snapshot", "output_as": "s"}]', given),
+    await doRequest('CHAIN: [{"tool": "take_snapshot", "output_as": "s"}]', fixture),
   ).toMatchObject({ kind: 'steps', result: { completed: [{ tool: 'take_snapshot' }] } })
 })
 
-it('does not take prose with __ for a tool, and an id alone that nobody has for prose', async () => {
-  const given = setup()
-  expect(await doRequest('what is in __init__.py', given)).toMatchObject({ kind: 'unsure' })
-  await expect(doRequest('Use NonExistent__fake_tool', given)).rejects.toMatchObject({
+it('does not read prose with __ as a tool, and does not read an unknown ID alone as prose', async () => {
+  const fixture = setup()
+  expect(await doRequest('what is in __init__.py', fixture)).toMatchObject({ kind: 'unsure' })
+  await expect(doRequest('Use NonExistent__fake_tool', fixture)).rejects.toMatchObject({
     exitCode: 3,
     message: expect.stringMatching(
       /^Tool 'NonExistent__fake_tool' not found\n[\s\S]*Next: verify the tool name or run skillrail tools refresh\.$/,
     ),
   })
-  expect(given.calls).toEqual([])
+  expect(fixture.calls).toEqual([])
 })
 
-describe('a request that is JSON and nothing else', () => {
+describe('a request that is only JSON', () => {
   it.each([
     ['{"note": "take a screenshot"}'],
     ['{"note": "call chrome__take_screenshot"}'],
@@ -326,14 +315,14 @@ describe('a request that is JSON and nothing else', () => {
     ['{"note": "take a screenshot", "note": "again"}'],
     ['```json\n{"note": "take a screenshot"}\n```'],
     ['{"a": 1} {"note": "take a screenshot"}'],
-  ])('holds no words that ask for something: %s', async (request) => {
-    const given = setup()
-    await expect(doRequest(request, given)).rejects.toMatchObject({
+  ])('contains no text that requests something: %s', async (request) => {
+    const fixture = setup()
+    await expect(doRequest(request, fixture)).rejects.toMatchObject({
       code: 'request-json',
       exitCode: 2,
       hint: expect.stringContaining("skillrail tools call TOOL '{…}'"),
     })
-    expect(given.calls).toEqual([])
+    expect(fixture.calls).toEqual([])
   })
 
   it.each([
@@ -341,20 +330,20 @@ describe('a request that is JSON and nothing else', () => {
     ['{take a screenshot}'],
     ['take a screenshot {}'],
     ['{} take a screenshot'],
-  ])('is none with words beside it: %s', async (request) => {
+  ])('is not only JSON with text beside it: %s', async (request) => {
     expect(await doRequest(request, setup())).toMatchObject({ kind: 'called', status: 'success' })
   })
 })
 
-it('asks the servers once when the cache knows nothing', async () => {
-  const given = setup({}, { discover: async () => indexDefinitions(tools.map(definitionOf)) })
-  given.context.index = indexDefinitions([])
-  expect(await doRequest('take a screenshot', given)).toMatchObject({ status: 'success' })
+it('asks the servers once if the cache is empty', async () => {
+  const fixture = setup({}, { discover: async () => indexDefinitions(tools.map(definitionOf)) })
+  fixture.context.index = indexDefinitions([])
+  expect(await doRequest('take a screenshot', fixture)).toMatchObject({ status: 'success' })
 })
 
-it('gives the text of the request to the gate', async () => {
+it('passes the text of the request to the gate', async () => {
   const seen: (string | undefined)[] = []
-  const given = setup(
+  const fixture = setup(
     {},
     {
       gate: {
@@ -365,8 +354,8 @@ it('gives the text of the request to the gate', async () => {
       },
     },
   )
-  await doRequest('take a screenshot', given)
-  await doRequest('BATCH: [{"tool": "take_snapshot"}]', given)
+  await doRequest('take a screenshot', fixture)
+  await doRequest('BATCH: [{"tool": "take_snapshot"}]', fixture)
   expect(seen).toEqual(['take a screenshot', 'BATCH: [{"tool": "take_snapshot"}]'])
 })
 
@@ -375,8 +364,8 @@ it.each([
   ['take a screenshot'],
   ['BATCH: [{"tool": "take_screenshot"}]'],
   ['CHAIN: [{"tool": "take_screenshot"}]'],
-])('reaches no server past a closed gate: %s', async (request) => {
-  const given = setup(
+])('connects to no server past a closed gate: %s', async (request) => {
+  const fixture = setup(
     {},
     {
       gate: {
@@ -387,21 +376,21 @@ it.each([
       },
     },
   )
-  await expect(doRequest(request, given)).rejects.toThrow('closed')
-  expect(given.calls).toEqual([])
+  await expect(doRequest(request, fixture)).rejects.toThrow('closed')
+  expect(fixture.calls).toEqual([])
 })
 
-it('takes a path that only an earlier answer gave for one the request does not name', async () => {
+it('treats a path that only an earlier answer contains as a path that the request does not name', async () => {
   const list: readonly FakeTool[] = [
     { name: 'write_file', inputSchema: object({ path: { type: 'string' } }) },
   ]
-  const asked: (string | undefined)[] = []
-  const given = setup(
+  const questions: (string | undefined)[] = []
+  const fixture = setup(
     {
       yes: true,
       user: {
         confirm: async (plan) => {
-          asked.push(...plan.map(({ unusual }) => unusual))
+          questions.push(...plan.map(({ unusual }) => unusual))
           return false
         },
         choose: async () => undefined,
@@ -414,14 +403,13 @@ it('takes a path that only an earlier answer gave for one the request does not n
   const { requireYes } = await import('../../../src/tools/call/consent.ts')
   const tool = definitionOf(list[0] ?? { name: '' })
   await expect(
-    requireYes([{ tool, params: { path: '/etc/x' } }], 'write it', given),
+    requireYes([{ tool, params: { path: '/etc/x' } }], 'write it', fixture),
   ).rejects.toMatchObject({
     code: 'tool-declined',
   })
-  expect(asked).toEqual(['The request does not name the path /etc/x.'])
-  expect(await requireYes([{ tool, params: { path: '/tmp/x' } }], 'write /tmp/x', given)).toBe(
-    false,
-  )
+  expect(questions).toEqual(['The request does not name the path /etc/x.'])
+  await requireYes([{ tool, params: { path: '/tmp/x' } }], 'write /tmp/x', fixture)
+  expect(questions).toHaveLength(1)
 })
 
 const opener: FakeTool = {
@@ -432,9 +420,9 @@ const opener: FakeTool = {
 }
 const shot = 'take a screenshot of http://127.0.0.1:1/'
 
-it('shows the whole plan before its first call, where nobody can be asked', async () => {
-  const given = setup({}, {}, [...tools, opener])
-  await expect(doRequest(shot, given)).rejects.toMatchObject({
+it('prints the whole plan before its first call in a non-interactive shell', async () => {
+  const fixture = setup({}, {}, [...tools, opener])
+  await expect(doRequest(shot, fixture)).rejects.toMatchObject({
     exitCode: 4,
     message:
       'this plan needs your approval. It may change something.\n' +
@@ -442,49 +430,49 @@ it('shows the whole plan before its first call, where nobody can be asked', asyn
       '2. chrome__take_screenshot {} (reads)',
   })
   await expect(
-    doRequest('CHAIN: [{"tool": "take_snapshot"}, {"tool": "create_issue"}]', given),
+    doRequest('CHAIN: [{"tool": "take_snapshot"}, {"tool": "create_issue"}]', fixture),
   ).rejects.toMatchObject({
     exitCode: 4,
     message: expect.stringContaining(
       '1. chrome__take_snapshot {} (reads)\n2. github__create_issue {} (may change something)',
     ),
   })
-  expect(given.calls).toEqual([])
+  expect(fixture.calls).toEqual([])
 })
 
 it('asks a user once about the whole plan, before its first call', async () => {
-  const asked: unknown[] = []
+  const questions: unknown[] = []
   const user: RequestSetup['user'] = {
     confirm: async (plan) => {
-      asked.push(...plan.map(({ tool, params, readOnly }) => [tool.name, params, readOnly]))
-      expect(given.calls).toEqual([])
+      questions.push(...plan.map(({ tool, params, readOnly }) => [tool.name, params, readOnly]))
+      expect(fixture.calls).toEqual([])
       return true
     },
     choose: async () => undefined,
     provide: async () => undefined,
   }
-  const given = setup({ user }, {}, [...tools, opener])
-  expect(await doRequest(shot, given)).toMatchObject({ status: 'success' })
-  expect(given.calls).toHaveLength(2)
-  expect(asked).toEqual([
+  const fixture = setup({ user }, {}, [...tools, opener])
+  expect(await doRequest(shot, fixture)).toMatchObject({ status: 'success' })
+  expect(fixture.calls).toHaveLength(2)
+  expect(questions).toEqual([
     ['navigate_page', { url: 'http://127.0.0.1:1/' }, false],
     ['take_screenshot', {}, true],
   ])
 })
 
-it('takes no picture of a page that could not be opened', async () => {
-  const answer =
-    'Unable to navigate in the selected page: net::ERR_CONNECTION_REFUSED at http://127.0.0.1:1/.'
-  const given = setup({ yes: true }, {}, [...tools, { ...opener, answer: () => text(answer) }])
-  expect(await doRequest(shot, given)).toMatchObject({
+it('takes no screenshot of a page that could not be opened', async () => {
+  const message = 'net::ERR_CONNECTION_REFUSED'
+  const list = [...tools, { ...opener, answer: () => failed(message) }]
+  const fixture = setup({ yes: true }, {}, list)
+  expect(await doRequest(shot, fixture)).toMatchObject({
     kind: 'called',
     status: 'error',
-    calls: [{ report: { status: 'error', failure: { message: answer } } }],
+    calls: [{ report: { status: 'error', failure: { message } } }],
   })
-  expect(given.calls).toEqual(['chrome__navigate_page {"url":"http://127.0.0.1:1/"}'])
+  expect(fixture.calls).toEqual(['chrome__navigate_page {"url":"http://127.0.0.1:1/"}'])
 })
 
-it('keeps what was done before a plan was cancelled', async () => {
+it('keeps the results from before a plan was cancelled', async () => {
   const controller = new AbortController()
   const list = tools.map((tool) =>
     tool.name === 'take_screenshot'
@@ -497,8 +485,8 @@ it('keeps what was done before a plan was cancelled', async () => {
         }
       : tool,
   )
-  const given = setup({ yes: true }, { signal: controller.signal }, [...list, opener])
-  expect(await doRequest(shot, given)).toMatchObject({
+  const fixture = setup({ yes: true }, { signal: controller.signal }, [...list, opener])
+  expect(await doRequest(shot, fixture)).toMatchObject({
     kind: 'called',
     status: 'cancelled',
     calls: [{ report: { tool: { name: 'navigate_page' }, status: 'success' } }],
@@ -506,33 +494,33 @@ it('keeps what was done before a plan was cancelled', async () => {
   })
 })
 
-it('asks twice for what is missing, says why, and then gives the call to complete', async () => {
-  const asked: unknown[] = []
+it('asks twice for a missing parameter, explains why, and then prints the call to complete', async () => {
+  const questions: unknown[] = []
   const user: RequestSetup['user'] = {
     confirm: async () => true,
     choose: async () => undefined,
     provide: async (_tool, name, problem) => {
-      asked.push([name, problem])
+      questions.push([name, problem])
       return name === 'owner' ? 'octo' : ' '
     },
   }
-  const given = setup({ user })
+  const fixture = setup({ user })
   for (const request of ['list the issues', 'github__list_issues']) {
-    expect(await doRequest(request, given)).toMatchObject({
+    expect(await doRequest(request, fixture)).toMatchObject({
       kind: 'unsure',
       missing: ['repo'],
       complete: `skillrail tools call github__list_issues '{"owner":"octo","repo":"<string>"}'`,
     })
-    expect(asked.splice(0)).toEqual([
+    expect(questions.splice(0)).toEqual([
       ['owner', undefined],
       ['repo', undefined],
       ['repo', 'repo cannot be empty: string is needed.'],
     ])
   }
-  expect(given.calls).toEqual([])
+  expect(fixture.calls).toEqual([])
 })
 
-it('asks again for a number that is none', async () => {
+it('asks again for an invalid number', async () => {
   const list: readonly FakeTool[] = [
     { name: 'get_page', inputSchema: object({ number: { type: 'integer' } }, ['number']) },
   ]
@@ -546,23 +534,23 @@ it('asks again for a number that is none', async () => {
       return answers.shift()
     },
   }
-  const given = setup({ user }, {}, list)
-  await doRequest('fake__get_page', given)
+  const fixture = setup({ user }, {}, list)
+  await doRequest('fake__get_page', fixture)
   expect(problems).toEqual([undefined, 'number cannot be two: integer is needed.'])
-  expect(given.calls).toEqual(['fake__get_page {"number":2}'])
+  expect(fixture.calls).toEqual(['fake__get_page {"number":2}'])
 })
 
-it('takes the one tool whose id is spelt a little differently, and says so', async () => {
-  const given = setup({}, {}, [{ name: 'get-sum' }])
-  await doRequest('Use fake__get_sum', given)
-  expect(given.calls).toEqual(['fake__get-sum {}'])
-  expect(given.notes.join()).toContain('There is no tool fake__get_sum; fake__get-sum was taken')
+it('uses the only tool with a slightly different ID, and reports that', async () => {
+  const fixture = setup({}, {}, [{ name: 'get-sum' }])
+  await doRequest('Use fake__get_sum', fixture)
+  expect(fixture.calls).toEqual(['fake__get-sum {}'])
+  expect(fixture.notes.join()).toContain('There is no tool fake__get_sum; fake__get-sum was taken')
 })
 
-it('asks the servers for a tool that is spelt as it is written', async () => {
+it('asks the servers for a tool in its written spelling', async () => {
   const [near, real] = [{ name: 'get-sum' }, { name: 'get_sum' }]
   const discover = async () => indexDefinitions([near, real].map(definitionOf))
-  const given = setup({}, { discover }, [near])
-  await doRequest('Use fake__get_sum', given)
-  expect(given.calls).toEqual(['fake__get_sum {}'])
+  const fixture = setup({}, { discover }, [near])
+  await doRequest('Use fake__get_sum', fixture)
+  expect(fixture.calls).toEqual(['fake__get_sum {}'])
 })

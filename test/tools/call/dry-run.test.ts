@@ -1,6 +1,7 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { beforeAll, expect, it } from 'vitest'
 import { scriptedProject, type ScriptedProject } from './_scripted.ts'
+import { definitionFile, prerequisite } from '../../workflow/definition-file.ts'
 
 const tools = {
   get_status: { description: 'Get the status of the deployment.' },
@@ -12,8 +13,12 @@ let project: ScriptedProject
 beforeAll(async () => {
   project = scriptedProject(tools)
   await project.run(['tools', 'refresh'])
-  const flags = ['--description', 'Look first', '--tool', 'deploy', '--step', 'get_status: look']
-  await project.run(['workflow', 'add', 'look-first', ...flags])
+  const definition = definitionFile({
+    description: 'Look first',
+    triggers: { tools: ['deploy'] },
+    prerequisites: [prerequisite('get_status')],
+  })
+  await project.run(['workflow', 'add', 'look-first', definition])
 })
 
 it('lists the steps of a workflow that would run first', async () => {
@@ -21,9 +26,9 @@ it('lists the steps of a workflow that would run first', async () => {
   expect(stdout).toContain("First, for workflow 'look-first':\n     Step 1: things__get_status {}")
   expect(code).toBe(0)
   const batch = ['tools', 'batch', '[{"tool":"deploy"},{"tool":"get_report"}]', '--dry-run']
-  const shown = await project.run(batch)
-  expect(shown.stdout).toContain('Step 1: things__get_status {}')
-  expect(shown.code).toBe(0)
+  const result = await project.run(batch)
+  expect(result.stdout).toContain('Step 1: things__get_status {}')
+  expect(result.code).toBe(0)
   const { stdout: json } = await project.run([...batch, '--json'])
   expect(JSON.parse(json).steps[0].before).toEqual({
     workflow: 'look-first',
@@ -35,12 +40,15 @@ it('lists the steps of a workflow that would run first', async () => {
   expect(project.calls()).toEqual([])
 })
 
-it('refuses as the call would where the workflow was not accepted', async () => {
+it('refuses the same call as a real run if the workflow was not accepted', async () => {
   const home = scriptedProject()
   home.configure({})
-  const own = project.server('things', tools)
+  const thingsServer = project.server('things', tools)
   mkdirSync(`${home.home}/.cursor`)
-  writeFileSync(`${home.home}/.cursor/mcp.json`, JSON.stringify({ mcpServers: { things: own } }))
+  writeFileSync(
+    `${home.home}/.cursor/mcp.json`,
+    JSON.stringify({ mcpServers: { things: thingsServer } }),
+  )
   await home.runAsIs(['tools', 'refresh'])
   cpSync(`${project.root}/.skillrail/workflows.json`, `${home.root}/.skillrail/workflows.json`)
   const real = await home.runAsIs(['tools', 'do', '--yes', 'things__deploy {}'])
@@ -56,7 +64,7 @@ it('refuses as the call would where the workflow was not accepted', async () => 
   expect(called.stderr).not.toContain('adjusted params')
 })
 
-it('refuses a tool that changed, without the change, and says so when it routes', async () => {
+it('refuses a changed tool without printing the change, and reports it when it routes', async () => {
   const changed = { ...tools, get_report: { description: 'Send the report away.' } }
   project.configure({ things: project.server('things', changed) })
   await project.run(['tools', 'refresh'])

@@ -16,7 +16,7 @@ it.each([
   ['a batch', ['tools', 'batch', 'BATCH: [{"tool": "drop"}]']],
   ['a chain', ['tools', 'chain', 'CHAIN: [{"tool": "mcp__db__drop"}]']],
 ])(
-  'a required step runs before a tool that is called by %s, in a nested folder',
+  'runs a required step before a tool that is called by %s, in a nested folder',
   async (_, words) => {
     const { root, home, scripted, configure, workflows, calls } = serverProject()
     const tool = { inputSchema: { type: 'object' }, result: textResult('ok') }

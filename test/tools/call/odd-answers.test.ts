@@ -1,5 +1,6 @@
 import { beforeAll, expect, it } from 'vitest'
 import { scriptedProject, type ScriptedProject, textResult } from './_scripted.ts'
+import { definitionFile, prerequisite } from '../../workflow/definition-file.ts'
 
 const deepText = '['.repeat(200_000) + ']'.repeat(200_000)
 const image = (data: string): object => ({ type: 'image', mimeType: 'image/png', data })
@@ -29,20 +30,20 @@ interface Answer {
   diagnostics: { code: string; message: string }[]
 }
 
-it('keeps an answer that is nested too deeply as text, and says so', async () => {
+it('keeps an answer that is nested too deeply as text, and reports that', async () => {
   const { code, answer } = await callJson('get_deep')
   expect(code).toBe(0)
   expect(answer.result).toBe(deepText)
   expect(answer.diagnostics).toEqual([
     expect.objectContaining({ code: 'answer-too-deep', severity: 'warning' }),
   ])
-  const shown = await project.run(['tools', 'call', 'get_deep'])
-  expect(shown.code).toBe(0)
-  expect(shown.stdout).toContain('Result (large): 400,000 chars')
-  expect(shown.stderr).toContain('nested deeper than 200 levels')
+  const result = await project.run(['tools', 'call', 'get_deep'])
+  expect(result.code).toBe(0)
+  expect(result.stdout).toContain('Result (large): 400,000 chars')
+  expect(result.stderr).toContain('nested deeper than 200 levels')
 })
 
-it('shows every result of a batch and a chain with such an answer', async () => {
+it('returns every result of a batch and a chain with such an answer', async () => {
   const batch = await project.run([
     'tools',
     'batch',
@@ -61,9 +62,12 @@ it('shows every result of a batch and a chain with such an answer', async () => 
   expect(JSON.parse(chain.stdout).completed).toHaveLength(3)
 })
 
-it('takes such an answer of a prerequisite', async () => {
-  const flags = ['--tool', 'delete_all', '--step', 'get_deep: look first', '--description', 'first']
-  const added = await project.run(['workflow', 'add', 'first', ...flags])
+it('accepts such an answer from a prerequisite', async () => {
+  const definition = definitionFile({
+    triggers: { tools: ['delete_all'] },
+    prerequisites: [prerequisite('get_deep')],
+  })
+  const added = await project.run(['workflow', 'add', 'first', definition])
   expect(added.code).toBe(0)
   const { code, stderr } = await project.run(['tools', 'call', 'delete_all'])
   expect(stderr).toContain('Step 1: get_deep completed')
@@ -73,9 +77,9 @@ it('takes such an answer of a prerequisite', async () => {
 it.each([
   ['get_text', 'its `content` is not a list of blocks'],
   ['get_star', 'block 1 of its content is invalid'],
-])('counts %s, which answers no result, as failed', async (tool, message) => {
+])('counts %s, which is no result, as failed', async (tool, message) => {
   const { code, answer } = await callJson(tool)
   expect(code).toBe(1)
-  const said = expect.stringContaining(message)
-  expect(answer.error).toMatchObject({ code: 'protocol', message: said })
+  const expectedMessage = expect.stringContaining(message)
+  expect(answer.error).toMatchObject({ code: 'protocol', message: expectedMessage })
 })

@@ -17,13 +17,13 @@ function filesWith(pattern: RegExp): string[] {
     .toSorted()
 }
 
-it('calls tools of servers in one place alone', () => {
+it('calls the tools of servers in only one folder', () => {
   expect(filesWith(/\b(?:server|connection|client|toolServer)\.call\(|\)\s*\.call\(/)).toEqual([
     'tools/call/call-tool.ts',
   ])
 })
 
-it('lets no room but that of tools name a connection', () => {
-  const found = filesWith(/\bToolServer\b/)
-  expect(found.filter((file) => !file.startsWith('tools/'))).toEqual([])
+it('lets only the tools folder name a connection', () => {
+  const files = filesWith(/\bToolServer\b/)
+  expect(files.filter((file) => !file.startsWith('tools/'))).toEqual([])
 })

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { callTool } from '../../../src/tools/call/call-tool.ts'
 import { InvalidParametersError } from '../../../src/tools/errors.ts'
 import { unknownParameters } from '../../../src/tools/call/check-parameters.ts'
-import { definitionOf, fakeWorld } from './_fake.ts'
+import { definitionOf, toolFixture } from './_fake.ts'
 
 const issue: JsonObject = {
   type: 'object',
@@ -22,7 +22,7 @@ const issue: JsonObject = {
 }
 
 async function hintFor(params: JsonObject, schema = issue): Promise<string | undefined> {
-  const { context } = fakeWorld([{ name: 'get_issue', inputSchema: schema }])
+  const { context } = toolFixture([{ name: 'get_issue', inputSchema: schema }])
   try {
     await callTool({ tool: 'fake__get_issue', params }, context)
   } catch (error) {
@@ -42,11 +42,11 @@ it.each<[JsonObject, string]>([
     { owner: 'o', repo: 'x'.repeat(1000) },
     '{"owner":"o","repo":"<as before>","state":"<open | closed>"}',
   ],
-])('gives the call to complete for %j', async (params, json) => {
+])('prints the call to complete for %j', async (params, json) => {
   expect(await hintFor(params)).toBe(`Complete it: skillrail tools call fake__get_issue '${json}'`)
 })
 
-it('says which name a misspelt one may mean', async () => {
+it('names the parameter that a misspelt one may mean', async () => {
   const params = { owner: 'o', rep: 'r', state: 'open' }
   const call = `Complete it: skillrail tools call fake__get_issue '{"owner":"o","rep":"r","state":"open","repo":"<string>"}'`
   expect(await hintFor(params)).toBe(
@@ -55,7 +55,7 @@ it('says which name a misspelt one may mean', async () => {
   expect(await hintFor(params, { ...issue, additionalProperties: false })).toBe(call)
 })
 
-it('has nothing to complete where only a value is wrong', async () => {
+it('prints no call to complete if only a value is wrong', async () => {
   expect(await hintFor({ owner: 1, repo: 'r', state: 'open' })).toBeUndefined()
 })
 
@@ -82,8 +82,8 @@ it.each<[JsonObject, JsonObject, string[]]>([
   expect(unknownParameters(definitionOf({ name: 't', inputSchema }), params)).toEqual(notes)
 })
 
-it('calls with what it does not know, and says so', async () => {
-  const { context, calls } = fakeWorld([{ name: 't', inputSchema: limit }])
+it('makes a call with unknown parameters, and reports them', async () => {
+  const { context, calls } = toolFixture([{ name: 't', inputSchema: limit }])
   const { status, notes } = await callTool({ tool: 't', params: { limt: 1 } }, context)
   expect({ status, notes, calls }).toEqual({
     status: 'success',
@@ -92,8 +92,8 @@ it('calls with what it does not know, and says so', async () => {
   })
 })
 
-it('takes the one tool whose name differs in hyphens, underscores, dots or case', async () => {
-  const { context } = fakeWorld([{ name: 'get-sum' }, { name: 'get-list' }])
+it('uses the only tool whose name differs in hyphens, underscores, dots or case', async () => {
+  const { context } = toolFixture([{ name: 'get-sum' }, { name: 'get-list' }])
   for (const name of ['get_sum', 'Get.Sum', 'fake__get_sum', 'mcp__fake__get_sum']) {
     const { tool, notes } = await callTool({ tool: name, params: {} }, context)
     expect([tool.id, notes]).toEqual(['fake__get-sum', [expect.stringContaining(name)]])
@@ -101,8 +101,8 @@ it('takes the one tool whose name differs in hyphens, underscores, dots or case'
   expect((await callTool({ tool: 'get-sum', params: {} }, context)).notes).toEqual([])
 })
 
-it('suggests tools where several differ only so', async () => {
-  const { context } = fakeWorld([
+it('suggests tools if several differ only in that', async () => {
+  const { context } = toolFixture([
     { name: 'get-sum', server: 'a' },
     { name: 'get-sum', server: 'b' },
   ])

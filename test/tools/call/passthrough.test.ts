@@ -20,7 +20,7 @@ const index = indexDefinitions(
   ].map(definitionOf),
 )
 
-/** What is refused has the kind `broken`. */
+/** A refused text has the kind `broken`. */
 function read(text: string) {
   try {
     return parsePassthrough(text, index)
@@ -80,7 +80,7 @@ it.each([
   })
 })
 
-it('takes a name of one word for a tool only before JSON', () => {
+it('reads a single word as a tool only before JSON', () => {
   const id = 'db__explain'
   expect(read('explain {"of": 1}')).toMatchObject({ tool: { id } })
   expect(read('put {"of": 1} where you explain it')).toEqual({ kind: 'none' })
@@ -98,7 +98,7 @@ it.each([
   expect(read(text)).toEqual({ kind: 'none' })
 })
 
-it('finds no unknown name behind the words before JSON', () => {
+it('reports no unknown name after the words before JSON', () => {
   expect(read('Use exekute_query {"query": "a"}')).toEqual({
     kind: 'unknown',
     written: 'exekute_query',
@@ -123,11 +123,31 @@ it.each([
   ['NonExistent__fake_tool'],
   ['Use NonExistent__fake_tool'],
   ['please call NonExistent__fake_tool {"a": 1}'],
-])('%j is nothing but an id that no server has', (text) => {
+])('%j is only an ID that no server has', (text) => {
   expect(read(text)).toEqual({
     kind: 'unknown',
     written: 'NonExistent__fake_tool',
   })
+})
+
+it.each([
+  ['use NoServer__fake_tool to read a.txt', 'NoServer__fake_tool'],
+  ['read a.txt using NoServer__fake_tool', 'NoServer__fake_tool'],
+  ['please call the tool `NoServer__fake_tool` for octo/hello', 'NoServer__fake_tool'],
+  ['read the pull request with github__get_pul_request', 'github__get_pul_request'],
+  ['get github__nothing of octo/hello, please.', 'github__nothing'],
+  ['open the page, then mcp__github__nothing', 'mcp__github__nothing'],
+])('%j names an ID that no server has', (text, written) => {
+  expect(read(text)).toEqual({ kind: 'unknown', written })
+})
+
+it.each([
+  ['search for "github__nothing"'],
+  ['run my__script.py with care'],
+  ['look for my__thing in src'],
+  ['find ./github__nothing/a.txt'],
+])('%j names no ID', (text) => {
+  expect(read(text)).toEqual({ kind: 'none' })
 })
 
 it.each([
@@ -141,14 +161,14 @@ it.each([
     'two JSON objects',
   ],
   ['Use execute_query {"query": ', 'never closed'],
-])('%j has broken parameters: %s', (text, message) => {
+])('%j has invalid parameters: %s', (text, message) => {
   expect(read(text)).toMatchObject({
     kind: 'broken',
     message: expect.stringContaining(message),
   })
 })
 
-it('finds every id in any prose, and in no other case names a tool', () => {
+it('reads every ID in any prose, and names a tool in no other case', () => {
   const prose = fc.string().filter((text) => !text.includes('_'))
   const id = fc.constantFrom(...index.tools.map((tool) => tool.id))
   const prefix = fc.constantFrom('', 'MetaMCP_', 'mcp__')
@@ -177,17 +197,17 @@ it.each([
   expect(['none', 'broken']).toContain(read(text).kind)
 })
 
-it('takes a name with a colon in it as it is written', () => {
+it('reads a name with a colon as written', () => {
   const tools = [{ id: 'kv__get:all', name: 'get:all' }]
   for (const id of ['kv__get:all', 'get:all', 'kv:get:all']) {
     expect(resolveTool(id, { tools })).toMatchObject({ found: [tools[0]] })
   }
 })
 
-it('resolves names as other clients write them', () => {
-  const found = resolveTool('mcp__chrome_devtools__take_screenshot', {
+it('resolves names in the form of other clients', () => {
+  const resolved = resolveTool('mcp__chrome_devtools__take_screenshot', {
     tools: indexDefinitions([definitionOf({ server: 'chrome.devtools', name: 'take_screenshot' })])
       .tools,
   })
-  expect(found).toMatchObject({ found: [{ id: 'chrome.devtools__take_screenshot' }] })
+  expect(resolved).toMatchObject({ found: [{ id: 'chrome.devtools__take_screenshot' }] })
 })

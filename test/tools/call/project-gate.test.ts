@@ -34,6 +34,7 @@ function gateOf(
     diagnostics,
     session: openSession({ runtime, project, settings }),
     index: () => ({ tools: ['read', 'write', 'drop'].map(summary), definition: () => undefined }),
+    failures: () => [],
     note: () => {},
   })
 }
@@ -42,7 +43,7 @@ interface Case {
   file?: string
   /** The step that the file names while it is loaded; before and after it is `read`. */
   loaded?: string
-  /** Of the description, which makes the file longer. */
+  /** The length of the description, which makes the file longer. */
   length?: number
 }
 
@@ -80,13 +81,13 @@ const places = ['.skillrail/workflows.json', '.skillrail/tools.json'].flatMap((f
   [10, 100_000].map((length) => ({ file, length })),
 )
 
-it.each(places)('workflows that were loaded as accepted run: $file, $length', async (place) => {
+it.each(places)('runs workflows that were loaded as accepted: $file, $length', async (place) => {
   const { prerequisites } = (await foreseen(place)) ?? {}
   expect(prerequisites).toMatchObject([{ id: 'db__read' }])
 })
 
 it.each(places)(
-  'others do not, though the accepted bytes are back: $file, $length',
+  'runs no other workflows, even if the accepted bytes return: $file, $length',
   async (place) => {
     await expect(foreseen({ ...place, loaded: 'drop' })).rejects.toMatchObject({
       code: 'workflow-not-trusted',
@@ -104,7 +105,7 @@ describe('a workflow that was accepted', () => {
   }
   const file = '.skillrail/workflows.json'
 
-  /** What a call meets after the files of a project have changed. */
+  /** The result of a call after the files of a project have changed. */
   async function afterwards(
     change: (project: string) => void,
     definition: object = guard,
@@ -117,11 +118,11 @@ describe('a workflow that was accepted', () => {
     await new TrustStore(runtime).accept(project, collectActingParts(project, []))
     change(project)
     const gate = gateOf(project, runtime)
-    const asked = { ...call, tool: { ...call.tool, id: `db__${name}`, name } }
-    const foreseen = gate.foresee?.(asked).then(() => 'passes', codeOf)
+    const request = { ...call, tool: { ...call.tool, id: `db__${name}`, name } }
+    const foreseen = gate.foresee?.(request).then(() => 'passes', codeOf)
     const signal = new AbortController().signal
     const passed = gate
-      .pass({ ...asked, instance: 'a', signal }, () => Promise.reject(new Error('a step ran')))
+      .pass({ ...request, instance: 'a', signal }, () => Promise.reject(new Error('a step ran')))
       .then(() => 'passes', codeOf)
     expect(await passed).toBe(await foreseen)
     return await foreseen
@@ -147,12 +148,12 @@ describe('a workflow that was accepted', () => {
       (project: string) =>
         writeFiles(project, { [file]: JSON.stringify({ guard: { ...guard, enabled: false } }) }),
     ],
-  ])('holds its calls back when %s, and no others', async (_, change) => {
+  ])('stops only its calls when %s', async (_, change) => {
     expect(await afterwards(change)).toBe('workflow-not-trusted')
     expect(await afterwards(change, guard, 'read')).toBe('passes')
   })
 
-  it('is not hidden by one of its name in a file that comes first', async () => {
+  it('is not replaced by a workflow with its name in an earlier file', async () => {
     const root = temporaryDirectory()
     const project = join(root, 'project')
     const runtime = runtimeIn(root)
@@ -173,19 +174,19 @@ describe('a workflow that was accepted', () => {
       { prerequisites: [{ step: 1, tool: 'nowhere', description: 'No.', required: false }] },
     ],
     ['asks', { mode: 'warn' }],
-  ])('is not overtaken by one that was put before it and %s', async (_, change) => {
+  ])('is not replaced by one that was inserted before it and %s', async (_, change) => {
     const before = { aaa: { ...guard, ...change }, guard }
     const overtake = (project: string): void =>
       writeFiles(project, { [file]: JSON.stringify(before) })
     expect(await afterwards(overtake)).toBe('workflow-not-trusted')
   })
 
-  it('that only suggested may go', async () => {
+  it('that only suggested can be removed', async () => {
     const suggests = { ...guard, mode: 'suggest' }
     expect(await afterwards((project) => rmSync(join(project, file)), suggests)).toBe('passes')
   })
 
-  it('of which no text was kept closes the gate when its file changes', async () => {
+  it('without a stored text closes the gate when its file changes', async () => {
     const long = { ...guard, description: 'x'.repeat(100_000) }
     const remove = (project: string): void => rmSync(join(project, file))
     expect(await afterwards(remove, long, 'read')).toBe('workflow-not-trusted')

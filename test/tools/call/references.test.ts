@@ -49,7 +49,7 @@ it.each([
   expect(bindParameters({ value: written }, variables)).toEqual({ ok: false, message })
 })
 
-it('says when a reference comes before its value', () => {
+it('reports a reference before its value exists', () => {
   const declared = new Set(['later'])
   expect(bindParameters({ a: 'x $later' }, new Map(), declared)).toEqual({
     ok: false,
@@ -57,7 +57,7 @@ it('says when a reference comes before its value', () => {
   })
 })
 
-it('refuses parameters without a bottom', () => {
+it('refuses circular parameters', () => {
   let nested: JsonValue = 'x'
   for (let depth = 0; depth < 200; depth++) nested = [nested]
   expect(bindParameters({ nested }, variables).ok).toBe(false)
@@ -67,16 +67,16 @@ const plainText = fc.string().filter((text) => !text.includes('$'))
 const json = fc.jsonValue().map((value): JsonValue => JSON.parse(JSON.stringify(value)))
 const params = fc.dictionary(fc.string(), fc.oneof(plainText, fc.integer(), fc.array(plainText)))
 
-it('leaves parameters without a dollar as they are', () => {
+it('does not change parameters without a dollar sign', () => {
   fc.assert(
     fc.property(params, (written) => {
-      const given: JsonObject = { ...written }
-      expect(bindParameters(given, variables)).toEqual({ ok: true, value: given })
+      const parameters: JsonObject = { ...written }
+      expect(bindParameters(parameters, variables)).toEqual({ ok: true, value: parameters })
     }),
   )
 })
 
-it('gives a whole-string reference exactly the value, of whatever type', () => {
+it('replaces a whole-string reference with exactly the value, of any type', () => {
   fc.assert(
     fc.property(json, (value) => {
       const bound = bindParameters({ at: '$name' }, new Map([['name', value]]))
@@ -85,20 +85,20 @@ it('gives a whole-string reference exactly the value, of whatever type', () => {
   )
 })
 
-it('never reads inside what it put in', () => {
+it('never resolves references inside an inserted value', () => {
   fc.assert(
     fc.property(fc.string(), (inner) => {
-      const known = new Map<string, JsonValue>([
+      const values = new Map<string, JsonValue>([
         ['a', `$b ${inner}`],
         ['b', 'B'],
       ])
-      const bound = bindParameters({ at: '<$a>', whole: '$a' }, known)
+      const bound = bindParameters({ at: '<$a>', whole: '$a' }, values)
       expect(bound).toEqual({ ok: true, value: { at: `<$b ${inner}>`, whole: `$b ${inner}` } })
     }),
   )
 })
 
-it('never throws and never reaches a prototype, whatever the text', () => {
+it('never throws and never reaches a prototype, for any text', () => {
   const piece = fc.constantFrom(
     '$',
     '$$',

@@ -12,8 +12,6 @@ import type { ToolAnnotations } from '../../../src/tools/model.ts'
 const pointless: readonly FailureKind[] = [
   'tool-not-found',
   'invalid-parameters',
-  'permission-denied',
-  'not-found',
   'too-large',
   'cancelled',
 ]
@@ -23,7 +21,6 @@ const others: readonly FailureKind[] = [
   'connection-lost',
   'protocol',
   'rate-limited',
-  'element-missing',
   'execution',
 ]
 const delivered = ['no', 'unknown', 'yes'] as const
@@ -50,13 +47,13 @@ it.each(pointless)('%s is never tried again', (kind) => {
   expect(decideRetry(facts)).toBe('pointless')
 })
 
-it('waits nothing, then a second, and gives up after the third attempt', () => {
+it('does not wait, then waits a second, and stops after the third attempt', () => {
   const facts = { kind: 'execution', delivered: 'yes', replaySafe: true } as const
   const waits = [1, 2, 3].map((attempt) => decideRetry({ ...facts, attempt, waitsMs: [0, 1000] }))
   expect(waits).toEqual([0, 1000, 'exhausted'])
 })
 
-it('never repeats what may have acted and is not known to be safe, whatever else holds', () => {
+it('never repeats a call that may have changed something and is not replay-safe, in any other case', () => {
   fc.assert(
     fc.property(attempts, (facts) => {
       const isRetry = typeof decideRetry(facts) === 'number'
@@ -65,7 +62,7 @@ it('never repeats what may have acted and is not known to be safe, whatever else
   )
 })
 
-it('always ends: there are at most as many repetitions as waits', () => {
+it('always ends, with at most as many repetitions as waits', () => {
   fc.assert(
     fc.property(attempts, (facts) => {
       const isOver = facts.attempt > facts.waitsMs.length
@@ -96,7 +93,7 @@ it.each<[string, ToolAnnotations | undefined, boolean, boolean]>([
   expect(isReplaySafe({ id: `s__${name}`, name, annotations }, trusted, settings)).toBe(expected)
 })
 
-it('believes the user before every hint, and the user’s never before the user’s yes', () => {
+it('prefers the user to every hint, and trusts a setting of the user only after approval', () => {
   const tool = { id: 's__create_issue', name: 'create_issue' }
   expect(isReplaySafe(tool, false, { ...settings, replaySafe: ['s__*'] })).toBe(true)
   const both = { ...settings, replaySafe: ['s__create_issue'], neverReplay: ['*__create_*'] }
@@ -105,7 +102,7 @@ it('believes the user before every hint, and the user’s never before the user�
   expect(isReplaySafe(reading, true, { ...settings, neverReplay: ['s__get'] })).toBe(false)
 })
 
-it('an idempotent write is replay-safe and still no tool that only reads', () => {
+it('treats an idempotent write as replay-safe, but not as a tool that only reads', () => {
   const tool = { name: 'set_label', annotations: { idempotentHint: true } }
   expect(readsOnly(tool, true)).toBe(false)
 })

@@ -43,7 +43,7 @@ it('writes each picture to a new file that only the user can read', () => {
   expect([...readFileSync(files[0]?.path ?? '')]).toEqual([1, 2, 3])
 })
 
-it('never overwrites: neither a file nor what a link points to', () => {
+it('overwrites neither a file nor the target of a link', () => {
   writeFileSync(join(root, 'x-20261122-014506.txt'), 'mine')
   writeFileSync(join(root, 'target'), 'mine')
   symlinkSync(join(root, 'target'), join(root, 'x-20261122-014506-2.txt'))
@@ -54,12 +54,12 @@ it('never overwrites: neither a file nor what a link points to', () => {
   expect(readdirSync(root)).not.toContain('nowhere')
 })
 
-it('makes a harmless name of any name of a tool', () => {
+it('makes a safe file name from any tool name', () => {
   const path = saveText('x', '../../etc/passwd\u0000', 'json', { directory: root, now })
   expect(path).toBe(join(root, '-etc-passwd--20261122-014506.json'))
 })
 
-it('does not follow a link out of the project for its own directory', () => {
+it('follows no link out of the project for its own directory', () => {
   const project = join(root, 'project')
   mkdirSync(project)
   mkdirSync(join(root, 'elsewhere'))
@@ -69,7 +69,7 @@ it('does not follow a link out of the project for its own directory', () => {
   expect(() => saveText('x', 'x', 'txt', place)).toThrow(unsaved)
 })
 
-it('says where it could not write', () => {
+it('names the path that it could not write', () => {
   writeFileSync(join(root, 'file'), '')
   const attempt = () => saveContent(outcome, 'x', { directory: join(root, 'file'), now })
   const hint = 'Name another place with --output.'

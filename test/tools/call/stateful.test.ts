@@ -7,7 +7,7 @@ import { projectGate } from '../../../src/tools/call/gate.ts'
 import { openSession } from '../../../src/tools/workflow/session.ts'
 import { runtimeIn, temporaryDirectory } from '../../trust/_project.ts'
 import { settings, template } from '../../workflow/helpers.ts'
-import { fakeWorld, text } from './_fake.ts'
+import { toolFixture, text } from './_fake.ts'
 
 /** A browser with one page, and a context for each session that shares it. */
 function sharedBrowser() {
@@ -20,10 +20,11 @@ function sharedBrowser() {
     await wait(20)
     return text('done')
   }
-  const { context, calls } = fakeWorld(names.map((name) => ({ server: 'chrome', name, answer })))
+  const { context, calls } = toolFixture(names.map((name) => ({ server: 'chrome', name, answer })))
   const contextOf = (id: string): CallContext => ({
     ...context,
     gate: projectGate({
+      failures: () => [],
       project,
       runtime,
       workspaceTrust: 'trusted',
@@ -39,8 +40,8 @@ function sharedBrowser() {
   return { calls: () => calls.map((one) => one.split(' ')[0]?.slice(8)), contextOf, call }
 }
 
-describe('calls to a server whose state prerequisites look at', () => {
-  it('are made one after the other with their prerequisites', async () => {
+describe('calls to a server whose state prerequisites read', () => {
+  it('run one after the other with their prerequisites', async () => {
     const { calls, contextOf, call } = sharedBrowser()
     const session = contextOf('a')
     await call('click', session)
@@ -48,7 +49,7 @@ describe('calls to a server whose state prerequisites look at', () => {
     expect(calls()).toEqual(['take_snapshot', 'click', 'navigate_page', 'take_snapshot', 'click'])
   })
 
-  it('make prerequisites necessary again in every session', async () => {
+  it('require prerequisites again in every session', async () => {
     const { calls, contextOf, call } = sharedBrowser()
     const [one, other] = [contextOf('a'), contextOf('b')]
     await call('click', one)
@@ -57,7 +58,7 @@ describe('calls to a server whose state prerequisites look at', () => {
     expect(calls()).toEqual(['take_snapshot', 'click', 'navigate_page', 'take_snapshot', 'click'])
   })
 
-  it('do not come between a prerequisite and its call from another session', async () => {
+  it('do not run between a prerequisite and its call from another session', async () => {
     const { calls, contextOf, call } = sharedBrowser()
     await Promise.all([call('click', contextOf('a')), call('navigate_page', contextOf('b'))])
     expect(calls().join(' ')).toMatch(

@@ -2,19 +2,19 @@ import { describe, expect, it } from 'vitest'
 import { runWithin } from '../../../src/tools/call/schema-checker.ts'
 
 describe('work within a limit', () => {
-  it('gives what it returns', () => {
+  it('returns its result', () => {
     expect(runWithin(20_000, () => 5)).toEqual({ inTime: true, value: 5 })
   })
 
   it.each([
     ['never ends', (): never => forEver()],
     ['backtracks for ever', (): boolean => /^(?:a+)+$/.test(`${'a'.repeat(60)}!`)],
-  ])('is stopped where it %s, and says so without an error', (_, work) => {
+  ])('is stopped if it %s, and reports that without an error', (_, work) => {
     expect(runWithin(30, work)).toEqual({ inTime: false })
     expect(runWithin(20_000, () => 'after')).toEqual({ inTime: true, value: 'after' })
   })
 
-  it('throws what the work throws, the same object', () => {
+  it('throws the same object as the work', () => {
     const error = new TypeError('no')
     const failing = (): never => {
       throw error

@@ -6,7 +6,7 @@ import { scriptedProject } from './_scripted.ts'
 const hanging = { command: process.execPath, args: ['-e', 'setInterval(() => 0, 1000)'] }
 
 describe('a name that no tool has', () => {
-  it('is not waited for at a server that hangs, and the answer says so', async () => {
+  it('does not wait for a server that hangs, and the answer reports that', async () => {
     const project = scriptedProject({ get_thing: {} })
     await project.run(['tools', 'refresh'])
     project.configure({ things: project.server('things', { get_thing: {} }), hangs: hanging })
@@ -17,7 +17,7 @@ describe('a name that no tool has', () => {
     expect(stderr).toContain('Tool not found: nope__x')
   })
 
-  it('gets no suggestion where nothing is near, and the way to search instead', async () => {
+  it('gets a hint to search instead of a suggestion if no name is similar', async () => {
     const project = scriptedProject({ get_thing: {}, make_other: {} })
     await project.run(['tools', 'refresh'])
     const { code, stderr } = await project.run(['tools', 'call', 'xqzwv'])
@@ -30,7 +30,7 @@ describe('a name that no tool has', () => {
 describe('a name in another spelling', () => {
   const project = scriptedProject({ get_thing: {}, 'Get-Thing': {}, List_Things: {} })
 
-  it('is not a tool where several are spelt like it', async () => {
+  it('is not a tool if several have a similar spelling', async () => {
     await project.run(['tools', 'refresh'])
     const { code, stderr } = await project.run(['tools', 'call', 'things__get-thing'])
     expect(code).toBe(3)
@@ -41,7 +41,7 @@ describe('a name in another spelling', () => {
     expect(project.calls()).toEqual(['get_thing {}'])
   })
 
-  it('is taken with a note where one is', async () => {
+  it('is accepted with a note if only one tool matches', async () => {
     const { code, stderr } = await project.run(['tools', 'call', 'list_things'])
     expect(code).toBe(0)
     expect(stderr).toContain('There is no tool list_things; things__List_Things was taken')
@@ -49,7 +49,7 @@ describe('a name in another spelling', () => {
 })
 
 describe('files that cannot be read', () => {
-  it('are named once with their line where they hold the servers', async () => {
+  it('are named once with their line if they contain the servers', async () => {
     const project = scriptedProject({ get_thing: {} })
     await project.run(['tools', 'refresh'])
     writeFileSync(join(project.root, '.mcp.json'), '{"mcpServers": {\n  "a": {,}\n}}')
@@ -58,16 +58,16 @@ describe('files that cannot be read', () => {
     expect(stderr).toContain(`because ${join(project.root, '.mcp.json')}:2 cannot be read`)
     expect(stderr.match(/it is not JSON/g)).toHaveLength(1)
     expect(stderr).not.toContain('No MCP server is configured')
-    const known = await project.run(['tools', 'call', 'get_thing'])
-    expect(known.code).toBe(1)
-    expect(known.stderr.match(/it is not JSON/g)).toHaveLength(1)
+    const result = await project.run(['tools', 'call', 'get_thing'])
+    expect(result.code).toBe(1)
+    expect(result.stderr.match(/it is not JSON/g)).toHaveLength(1)
   })
 
-  it('are named where they are the tool cache, which may hold workflows', async () => {
+  it('are named if they are a tool cache with workflows', async () => {
     const project = scriptedProject({ get_thing: {} })
     const cache = join(project.root, '.skillrail', 'tools.json')
     await project.run(['tools', 'refresh'])
-    writeFileSync(cache, '{"version": "4.0.0",\n oops')
+    writeFileSync(cache, '{"workflows": {},\n oops')
     const { code, stderr } = await project.run(['tools', 'call', 'get_thing'])
     expect(code).toBe(4)
     expect(stderr).toContain(`the tool cache ${cache}:2 cannot be read`)
@@ -79,7 +79,7 @@ describe('files that cannot be read', () => {
   })
 })
 
-it('asks for trust before it says that a tool to plan for is not there', async () => {
+it('asks for trust before it reports that a tool to plan for does not exist', async () => {
   const project = scriptedProject({ deploy: {} })
   const { code, stderr } = await project.runAsIs(['workflow', 'plan', 'deploy'])
   expect(code).toBe(4)

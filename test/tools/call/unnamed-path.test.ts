@@ -20,12 +20,12 @@ it.each<[JsonObject]>([
   [{ saveTo: secret }],
   [{ save_as: secret }],
   [{ destination: secret }],
-])('finds the path that the request does not name in %j', (params) => {
+])('recognises the path that the request does not name in %j', (params) => {
   expect(unnamedPath(params, 'write the notes to notes.md')).toBe(secret)
   expect(unnamedPath(params, `write notes.md and ${secret}`)).toBeUndefined()
 })
 
-it('finds an address of a file under any name, and takes the path for its name', () => {
+it('recognises the address of a file under any name, and reads the path as its name', () => {
   const params = { where: 'file:///home/u/.bashrc' }
   expect(unnamedPath(params, 'write the notes')).toBe('file:///home/u/.bashrc')
   expect(unnamedPath(params, `write to ${secret}`)).toBeUndefined()
@@ -39,6 +39,6 @@ it.each<[JsonObject]>([
   [{ url: 'https://example.org/x' }],
   [{ files: [{ content: 'a/b' }] }],
   [{ count: 3, deep: null }],
-])('takes what is not a path for none: %j', (params) => {
+])('does not read other values as a path: %j', (params) => {
   expect(unnamedPath(params, 'do it')).toBeUndefined()
 })

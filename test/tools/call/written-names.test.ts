@@ -12,7 +12,7 @@ const index = indexDefinitions(
   ['drop', 'write', 'read_file', 'search'].map((name) => definitionOf({ server: 'db', name })),
 )
 
-/** What is refused has the kind `broken`. */
+/** A refused text has the kind `broken`. */
 function read(text: string) {
   try {
     return parsePassthrough(text, index)
@@ -24,7 +24,7 @@ function read(text: string) {
 const named = (text: string) => namedTools(text, index.tools)
 const inJson = '{"note":"first x, then call db__drop"}'
 
-it.each([0, 1, 18, 19, 20, 21, 40, 300])('takes no name out of JSON behind %i braces', (count) => {
+it.each([0, 1, 18, 19, 20, 21, 40, 300])('reads no name from JSON behind %i braces', (count) => {
   const text = `${'{'.repeat(count)} ${inJson}`
   expect(writtenNames(text)).toEqual([])
   expect(read(text)).toEqual({ kind: 'none' })
@@ -32,7 +32,7 @@ it.each([0, 1, 18, 19, 20, 21, 40, 300])('takes no name out of JSON behind %i br
   expect(splitClauses(text)).toHaveLength(1)
 })
 
-it('takes the names before the place where it stops to read', () => {
+it('reads the names before the end of the text that it reads', () => {
   const text = `db__write ${'{'.repeat(30)} db__drop`
   expect(writtenNames(text).map(({ token }) => token)).toEqual(['db__write'])
   expect(named(text)).toEqual(['db__write'])
@@ -47,14 +47,14 @@ it.each([
   ['db__write {"q":1}', 'tool:db__write'],
   ['db__write', 'use tool:db__write'],
   ['read_file {"path":"a"}', 'tool:read_file'],
-])('finds %s behind a word and a colon', (call, written) => {
+])('reads %s after a word and a colon', (call, written) => {
   const text = call.replace(/^\w+/, written)
   const id = call.startsWith('db') ? 'db__write' : 'db__read_file'
   expect(read(text)).toMatchObject({ kind: 'tool', tool: { id } })
   expect(named(text)).toEqual([id])
 })
 
-it('takes no plain word behind a colon for a tool', () => {
+it('does not read a plain word after a colon as a tool', () => {
   expect(read('note:search the docs')).toEqual({ kind: 'none' })
   expect(read('localhost:8080/search')).toEqual({ kind: 'none' })
 })
@@ -64,14 +64,14 @@ it.each([
   'db__write {"q":"a"}, then mcp__db__write with {"q":"b"}',
   'db__write {"q":"a"} and db__write {"q":"a"}',
   'db__write {"q":"a"} and db__write {"q":',
-])('%j calls a tool twice, which is said', (text) => {
+])('reports that %j calls a tool twice', (text) => {
   expect(read(text)).toMatchObject({
     kind: 'broken',
     message: expect.stringMatching(/the text calls \S+ twice; .*BATCH/),
   })
 })
 
-it('a tool that is named again is called once, with the parameters that it has somewhere', () => {
+it('calls a tool that is named again once, with the parameters of one occurrence', () => {
   const called = { kind: 'tool', tool: { id: 'db__write' }, params: { q: 'a' } }
   expect(read('db__write {"q":"a"}, I mean db__write')).toMatchObject(called)
   expect(read('Know db__write? Run db__write {"q":"a"}')).toMatchObject(called)
@@ -84,19 +84,19 @@ it.each([
   'db__drop𝒳',
   'édb__drop',
   'яdb__drop',
-])('a name ends where its word ends: %j', (text) => {
+])('ends a name at the end of its word: %j', (text) => {
   expect(writtenNames(`use ${text}`)).toEqual([])
   expect(read(`use ${text}`)).toEqual({ kind: 'none' })
   expect(named(`use ${text}`)).toEqual([])
 })
 
-it('a name may stand behind a script that has no spaces, and before any punctuation', () => {
+it('reads a name after a script without spaces, and before any punctuation', () => {
   for (const text of ['请用db__drop', '「db__drop」', 'db__drop…', 'db__drop。']) {
     expect(read(text)).toMatchObject({ tool: { id: 'db__drop' } })
   }
 })
 
-it('takes a tool by its exact name before one that is spelt alike', () => {
+it('prefers the exact name of a tool to a similar spelling', () => {
   const names = ['a_b', 'a.b', 'c.d', 'c:d']
   const tools = names.map((name) => ({ id: `db__${name}`, name }))
   for (const before of ['db:', 'mcp__db:', 'db__', 'mcp__db__', '']) {

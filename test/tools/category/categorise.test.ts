@@ -19,7 +19,7 @@ function named(id: string, description = ''): Named {
   return { id, server: id.slice(0, at), name: id.slice(at + 2), description }
 }
 
-describe('a category’s canonical name', () => {
+describe('the canonical name of a category', () => {
   it.each([
     ['browser-automation', 'browser'],
     ['Browser Automation', 'browser'],
@@ -54,20 +54,30 @@ describe('a tool', () => {
     ['nano-brain__memory_vsearch', 'memory'],
     ['memory__search_nodes', 'memory'],
     ['inspector__list_tables', 'database'],
-    ['sqlite__write_query', 'database'],
+    ['any__docs_open-page', 'docs'],
     ['filesystem__directory_tree', 'filesystem'],
     ['slack__slack_post_message', 'communication'],
-  ])('%s is of the category %s', (id, category) => {
+  ])('%s belongs to the category %s', (id, category) => {
     expect(categorise([named(id)]).get(id)).toBe(category)
   })
 
-  it('that the format does not name has the name of its server', () => {
+  it('that the format does not list belongs to the category of its server', () => {
     const tools = [named('odd-mcp-server__frobnicate'), named('Ticker__stock_price')]
     expect([...categorise(tools).values()]).toEqual(['odd', 'ticker'])
     expect(contractCategoriesOf(tools).size).toBe(0)
   })
 
-  it('follows most tools of its server', () => {
+  it('belongs to the category that all tool names of its server start with', () => {
+    const categoriesOf = (...list: string[]): string[] => [
+      ...new Set(categorise(list.map((name) => named(`mine__${name}`))).values()),
+    ]
+    expect(categoriesOf('browser_press', 'browser-peek')).toEqual(['browser'])
+    expect(categoriesOf('browser_press', 'peek')).toEqual(['mine'])
+    expect(categoriesOf('browsers_press')).toEqual(['mine'])
+    expect(categoriesOf('browser_press', 'list_tables')).toEqual(['database'])
+  })
+
+  it('belongs to the category of most tools of its server', () => {
     const tools = ['list_tables', 'inspect_table', 'vacuum'].map((name) => named(`mine__${name}`))
     expect([...new Set(categorise(tools).values())]).toEqual(['database'])
   })
@@ -102,7 +112,7 @@ function shuffles(tools: readonly Named[]): fc.Arbitrary<[readonly Named[], read
   )
 }
 
-it('the order of the tools changes no category, also with repeated ids', () => {
+it('assigns the same categories in any order of the tools, also with repeated IDs', () => {
   const lists = fc.array(toolArbitrary, { maxLength: 60 }).chain(shuffles)
   fc.assert(
     fc.property(lists, ([tools, shuffled]) => {
@@ -111,7 +121,7 @@ it('the order of the tools changes no category, also with repeated ids', () => {
   )
 })
 
-it('the order of the tools changes no description', () => {
+it('writes the same descriptions in any order of the tools', () => {
   const lists = fc
     .uniqueArray(toolArbitrary, { maxLength: 60, selector: ({ id }) => id })
     .chain(shuffles)
@@ -123,7 +133,18 @@ it('the order of the tools changes no description', () => {
   )
 })
 
-it('every category has a name as names are, one sentence and 5 to 10 keywords', () => {
+it('keeps names such as GitHub in one keyword, in sentences and in tool names', () => {
+  const tools = [
+    named('api__getLinkedInProfile', 'Reads a profile of LinkedIn.'),
+    named('api__runGraphQLQuery', 'Runs a GraphQL query.'),
+    named('api__list_open_issues', 'Lists the open issues.'),
+  ]
+  const [category] = describeCategories(tools, new Map(tools.map(({ id }) => [id, 'api'])))
+  expect(category?.keywords).toEqual(expect.arrayContaining(['linkedin', 'graphql']))
+  for (const part of ['linked', 'graph', 'ql']) expect(category?.keywords).not.toContain(part)
+})
+
+it('gives every category a valid name, one sentence and 5 to 10 keywords', () => {
   fc.assert(
     fc.property(fc.array(toolArbitrary, { maxLength: 60 }), (tools) => {
       for (const category of describeCategories(tools, categorise(tools))) {

@@ -21,14 +21,14 @@ async function accepted(files: Readonly<Record<string, string>>) {
   return { project, blockOf }
 }
 
-it('a file that was accepted may start its servers, and not once it is another', async () => {
+it('starts the servers of an accepted file until the file changes', async () => {
   const { project, blockOf } = await accepted({ '.mcp.json': '{}' })
   expect(blockOf('.mcp.json')).toBeUndefined()
   writeFileSync(join(project, '.mcp.json'), '{"mcpServers": {}}')
   expect(blockOf('.mcp.json')).toBe('changed')
 })
 
-it('a file that was read and is gone when it is compared was not accepted', async () => {
+it('does not accept a file that is deleted before it is compared', async () => {
   const { project, blockOf } = await accepted({ '.mcp.json': '{}' })
   rmSync(join(project, '.mcp.json'))
   expect(blockOf('.mcp.json')).toBe('changed')
@@ -50,7 +50,7 @@ const programs: readonly (readonly [configuration: object, file: string])[] = [
   [{ command: 'other', envFile: '${workspaceFolder}/some/variables.txt' }, 'some/variables.txt'],
 ]
 
-it.each(programs)('%j does not start once %s is another file', async (server, file) => {
+it.each(programs)('does not start %j after %s changed', async (server, file) => {
   const text = JSON.stringify({ mcpServers: { one: server } })
   const { project, blockOf } = await accepted({ '.mcp.json': text, [file]: 'first' })
   expect(blockOf('.mcp.json')).toBeUndefined()
@@ -60,14 +60,14 @@ it.each(programs)('%j does not start once %s is another file', async (server, fi
   expect(blockOf('.mcp.json')).toBe('changed')
 })
 
-it('a file that is added where a server looks for one stops it', async () => {
+it('stops a server after a file is added in a place that it searches', async () => {
   const text = JSON.stringify({ mcpServers: { one: { command: 'node', args: ['./server'] } } })
   const { project, blockOf } = await accepted({ '.mcp.json': text })
   writeFileSync(join(project, 'server.js'), '')
   expect(blockOf('.mcp.json')).toBe('changed')
 })
 
-it('data and packages that a server names may change', async () => {
+it('allows changes of data and packages that a server names', async () => {
   const args = ['--db-path', './shop.db', 'docs', '.', 'node_modules']
   const text = JSON.stringify({ mcpServers: { one: { command: 'npx', args } } })
   const files = { 'shop.db': 'a', 'docs/notes.md': 'a', 'node_modules/a/index.js': 'a' }
@@ -76,7 +76,7 @@ it('data and packages that a server names may change', async () => {
   expect(blockOf('.mcp.json')).toBeUndefined()
 })
 
-it('a configuration that names countless files cannot be accepted', async () => {
+it('does not accept a configuration that names too many files', async () => {
   const words = Array.from({ length: 60_000 }, (_, index) => `word-${index}`)
   await expect(accepted({ '.mcp.json': JSON.stringify(words) })).rejects.toMatchObject({
     code: 'trust-part-unreadable',

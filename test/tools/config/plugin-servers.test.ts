@@ -11,20 +11,20 @@ import {
   checkPlugin,
   readServerConfiguration,
 } from '../../../src/tools/config/read-configuration.ts'
-import { type World, world } from '../../library/_world.ts'
+import { type Fixture, fixture } from '../../library/_fixture.ts'
 import { openServers } from '../../../src/tools/server/pool.ts'
 import { systemRuntime } from '../../../src/core/runtime.ts'
 import { newMarker, serverProgram } from '../server/_servers.ts'
 
 const schemaOf = (name: string): string =>
   `https://agent-plugins.org/schemas/1.0.0/${name}.schema.json`
-const fixture = new URL('../../fixtures/agent-plugins/mcp.schema.json', import.meta.url)
+const officialSchema = new URL('../../fixtures/agent-plugins/mcp.schema.json', import.meta.url)
 const official = new Ajv2020({ strict: false }).compile(
-  JSON.parse(readFileSync(fileURLToPath(fixture), 'utf8')),
+  JSON.parse(readFileSync(fileURLToPath(officialSchema), 'utf8')),
 )
 const place = 'home/.agents/plugins/one'
 
-function plugin(mcpServers: object, more: object = {}, at = world()): World {
+function plugin(mcpServers: object, more: object = {}, at = fixture()): Fixture {
   const servers = { $schema: schemaOf('mcp'), mcpServers, ...more }
   at.write({
     [`${place}/plugin.json`]: JSON.stringify({ $schema: schemaOf('plugin'), name: 'one' }),
@@ -33,7 +33,7 @@ function plugin(mcpServers: object, more: object = {}, at = world()): World {
   return at
 }
 
-function read({ project, runtime }: World) {
+function read({ project, runtime }: Fixture) {
   return readServerConfiguration({ project, runtime })
 }
 
@@ -41,7 +41,7 @@ const program = { type: 'stdio', command: 'node' }
 
 describe('servers of a plugin', () => {
   it('are accepted one by one, exactly where the official schema accepts them', () => {
-    const at = world()
+    const at = fixture()
     const text = fc.constantFrom('node', '', './server', 1, null)
     const entry = fc.record(
       {
@@ -71,7 +71,7 @@ describe('servers of a plugin', () => {
     [{ $schema: schemaOf('mcp').replace('1.0.0', '1.1.0') }, '$schema'],
     [{ other: 1 }, '"other" is not a field'],
     [{ mcpServers: [] }, 'mcpServers must be an object'],
-  ])('are none where the file has %j, and the skills stay', (more, message) => {
+  ])('do not exist if the file has %j, and the skills stay', (more, message) => {
     const at = plugin({ good: program }, more)
     at.skill(`${place}/skills/deploy`)
     const { servers, diagnostics } = read(at)
@@ -81,13 +81,13 @@ describe('servers of a plugin', () => {
     ])
   })
 
-  it.each(['{ "a": 1, }', '// x\n{}', ''])('are none where the file is not JSON: %j', (text) => {
+  it.each(['{ "a": 1, }', '// x\n{}', ''])('do not exist if the file is not JSON: %j', (text) => {
     const at = plugin({})
     at.write({ [`${place}/mcp.json`]: text })
     expect(read(at).diagnostics.map(({ code }) => code)).toEqual(['servers-syntax'])
   })
 
-  it('are none where the file leads out or is a folder', () => {
+  it('do not exist if the file is a folder or a link to the outside', () => {
     const at = plugin({})
     at.write({
       'home/.agents/plugins/two/plugin.json': JSON.stringify({
@@ -148,7 +148,7 @@ describe('servers of a plugin', () => {
     expect(server?.transport).toEqual(isValid ? { kind: 'sse', url, headers } : undefined)
   })
 
-  it('start in the plugin, with its folders, in an environment that says both', async () => {
+  it('start in the plugin, with its folders, in an environment that contains both', async () => {
     const marker = newMarker()
     const words = ['--disable-warning=ExperimentalWarning', serverProgram, marker]
     const env = { A: '${PLUGIN_ROOT}/a ${HOME}', B: '${PLUGIN_DATA}' }
@@ -184,7 +184,7 @@ describe('servers of a plugin', () => {
     }
   })
 
-  it('sends its headers to no other address', async () => {
+  it('send their headers to no other address', async () => {
     const reached: string[] = []
     const listen = async (answer: (address: string) => string | undefined) => {
       const server = createServer((request, response) => {
@@ -210,53 +210,53 @@ describe('servers of a plugin', () => {
     expect(reached.filter((one) => one.startsWith(other))).toEqual([])
   })
 
-  it('of a project start once it is trusted, and not once their program is another', async () => {
-    const at = world()
-    const own = 'project/.agents/plugins/one'
+  it('of a project start once it is trusted, until their program changes', async () => {
+    const at = fixture()
+    const pluginPath = 'project/.agents/plugins/one'
     at.write({
-      [`${own}/plugin.json`]: JSON.stringify({ $schema: schemaOf('plugin'), name: 'one' }),
-      [`${own}/mcp.json`]: JSON.stringify({
+      [`${pluginPath}/plugin.json`]: JSON.stringify({ $schema: schemaOf('plugin'), name: 'one' }),
+      [`${pluginPath}/mcp.json`]: JSON.stringify({
         $schema: schemaOf('mcp'),
         mcpServers: { a: { ...program, args: ['${PLUGIN_ROOT}/server.js'] } },
       }),
-      [`${own}/server.js`]: '1',
+      [`${pluginPath}/server.js`]: '1',
     })
     expect(read(at).servers[0]?.blocked?.reason).toBe('untrusted')
     const { runtime, project } = at
     await new TrustStore(runtime).accept(project, collectActingParts(project, []))
     expect(read(at).servers[0]?.blocked).toBeUndefined()
-    at.write({ [`${own}/server.js`]: '2' })
+    at.write({ [`${pluginPath}/server.js`]: '2' })
     expect(read(at).servers[0]?.blocked?.reason).toBe('changed')
   })
 })
 
 describe('the check of a plugin', () => {
-  const found = (at: World) =>
+  const checkCodes = (at: Fixture) =>
     checkPlugin(join(at.root, place), at.runtime).diagnostics.map(({ code, line }) => [code, line])
 
-  it('finds nothing wrong with a valid one', () => {
+  it('reports no problem in a valid plugin', () => {
     const at = plugin({ a: program })
     at.skill(`${place}/skills/deploy`)
-    expect(found(at)).toEqual([])
+    expect(checkCodes(at)).toEqual([])
   })
 
-  it('names the line of a wrong server, and finds a secret', () => {
+  it('names the line of an invalid server, and reports a secret', () => {
     const headers = { Key: ['ghp', 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8'].join('_') }
     const at = plugin({
       a: { type: 'stdio' },
       b: { type: 'sse', url: 'https://example.org/', headers },
     })
-    expect(found(at)).toEqual([
+    expect(checkCodes(at)).toEqual([
       ['server-invalid', 4],
       ['plugin-secret', undefined],
     ])
   })
 
-  it('takes a field for an error that clients ignore', () => {
+  it('reports a field that clients ignore as an error', () => {
     const at = plugin({})
     at.write({
       [`${place}/plugin.json`]: JSON.stringify({ $schema: schemaOf('plugin'), name: 'one', x: 1 }),
     })
-    expect(found(at)).toEqual([['plugin-field-ignored', undefined]])
+    expect(checkCodes(at)).toEqual([['plugin-field-ignored', undefined]])
   })
 })

@@ -54,6 +54,137 @@ const stdio = (command: string, more: object = {}): object => ({
   ...more,
 })
 
+describe('a configuration file that begins with a byte-order mark', () => {
+  const server = { command: 'run' }
+  it.each([
+    ['.mcp.json', { mcpServers: { one: server } }],
+    ['.cursor/mcp.json', { mcpServers: { one: server } }],
+    ['.vscode/mcp.json', { servers: { one: server } }],
+    ['.gemini/settings.json', { mcpServers: { one: server } }],
+    ['.codex/config.toml', '[mcp_servers.one]\ncommand = "run"\n'],
+    ['opencode.jsonc', { mcp: { one: { type: 'local', command: ['run'] } } }],
+  ])('is read without it: %s', (path, content) => {
+    const text = typeof content === 'string' ? content : JSON.stringify(content)
+    put(join(project, path), `\ufeff${text}`)
+    const { servers, diagnostics } = read()
+    expect(diagnostics).toEqual([])
+    expect(servers.map(({ name }) => name)).toEqual(['one'])
+  })
+
+  it('does not change the first variable of an envFile', () => {
+    put(join(project, 'one.env'), '\ufeffFIRST=1\nSECOND=2\n')
+    put(join(project, '.cursor/mcp.json'), {
+      mcpServers: { one: { command: 'run', envFile: 'one.env' } },
+    })
+    expect(transports(read())['one']).toMatchObject({ env: { FIRST: '1', SECOND: '2' } })
+  })
+})
+
+describe('a field of a server with a wrong value', () => {
+  it.each([
+    ['args', 'text'],
+    ['args', [{}]],
+    ['command', 5],
+    ['env', ['A=1']],
+    ['cwd', 5],
+    ['headers', 'A: b'],
+    ['disabled', 'true'],
+    ['enabled', 0],
+    ['includeTools', 'read'],
+    ['excludeTools', 'write'],
+    ['disabledTools', 'write'],
+  ])('is an error of that server, which is not started: %s %j', (field, value) => {
+    const wrong = { command: 'run', [field]: value }
+    put(join(home, '.cursor/mcp.json'), { mcpServers: { wrong, right: { command: 'run' } } })
+    const { servers, diagnostics } = read()
+    expect(servers.map(({ name }) => name)).toEqual(['right'])
+    expect(diagnostics).toMatchObject([{ code: 'server-invalid', severity: 'error', line: 1 }])
+    expect(diagnostics[0]?.message).toContain(`"${field}"`)
+  })
+
+  it('is only a warning when it limits a time', () => {
+    put(join(home, '.gemini/settings.json'), {
+      mcpServers: { one: { command: 'run', timeout: 'x' } },
+    })
+    const { servers, diagnostics } = read()
+    expect(servers).toHaveLength(1)
+    expect(diagnostics).toMatchObject([{ code: 'server-field-invalid', severity: 'warning' }])
+  })
+})
+
+describe('a variable in the form of another client', () => {
+  it.each([
+    ['.mcp.json', 'mcpServers', '${env:V}', 'Write ${NAME}.'],
+    ['.gemini/settings.json', 'mcpServers', '${env:V}', 'Write $NAME or ${NAME}.'],
+    ['.gemini/settings.json', 'mcpServers', '{env:V}', 'Write $NAME or ${NAME}.'],
+    ['.cursor/mcp.json', 'mcpServers', '{env:V}', 'Write ${env:NAME}.'],
+    ['opencode.json', 'mcp', '${env:V}', 'Write {env:NAME}.'],
+  ])('is a warning: %s %s %s', (path, group, form, hint) => {
+    put(join(project, path), { [group]: { one: { command: ['run', `--key=${form}`] } } })
+    const { servers, diagnostics } = read({ env: { V: 'secret' } })
+    expect(servers).toHaveLength(1)
+    const [found] = diagnostics
+    expect(found).toMatchObject({ code: 'server-variable', severity: 'warning', hint })
+    expect(found?.message).toContain(form)
+  })
+
+  it('is detected in addresses, headers and variables too', () => {
+    const http = { type: 'http', url: 'https://x.example/${env:A}', headers: { K: '${input:b}' } }
+    put(join(project, '.mcp.json'), {
+      mcpServers: { http, stdio: { command: 'run', env: { K: '${env:C}' } } },
+    })
+    const forms = read().diagnostics.map(({ message }) => /\$\{\w+:\w\}/.exec(message)?.[0])
+    expect(forms).toEqual(['${env:A}', '${input:b}', '${env:C}'])
+  })
+
+  it('is not reported in JSON, or in the form that the client supports', () => {
+    const args = ['{"env": {"a": "b"}}', '${env:V}', 'a {x} b']
+    put(join(project, '.cursor/mcp.json'), { mcpServers: { one: { command: 'run', args } } })
+    expect(read({ env: { V: '1' } }).diagnostics).toEqual([])
+  })
+})
+
+describe('the servers that Gemini CLI leaves out', () => {
+  const server = { command: 'run' }
+  const live = (found: ServerConfiguration): string[] =>
+    found.servers.flatMap(({ name, disabled }) => (disabled ? [] : [name])).toSorted()
+  const user = (more: object): void =>
+    put(join(home, '.gemini/settings.json'), { mcpServers: { a: server, b: server }, ...more })
+  const ofProject = (more: object): void =>
+    put(join(project, '.gemini/settings.json'), { mcpServers: { c: server }, ...more })
+
+  it.each([
+    [{}, ['a', 'b', 'c']],
+    [{ mcp: { excluded: ['A'] } }, ['b', 'c']],
+    [{ mcp: { excluded: ['c'] } }, ['a', 'b']],
+    [{ excludeMCPServers: ['a'] }, ['b', 'c']],
+    [{ mcp: { allowed: ['b'] } }, ['b']],
+    [{ mcp: { allowed: ['a', 'b'], excluded: ['b'] } }, ['a']],
+    [{ mcp: { allowed: [] } }, []],
+    [{ mcp: { excluded: 'a' } }, []],
+    [{ mcp: 'a' }, []],
+  ])('are those of the user’s lists %j', (more, names) => {
+    ofProject({})
+    user(more)
+    expect(live(read())).toEqual(names)
+  })
+
+  it('are those of a project’s lists in its own file', () => {
+    user({})
+    ofProject({ mcp: { excluded: ['a', 'c'] } })
+    expect(live(read())).toEqual(['a', 'b'])
+    put(join(project, '.gemini/settings.json'), '{')
+    expect(live(read())).toEqual(['a', 'b'])
+  })
+
+  it('are all if the user’s file cannot be read, and no server of another client', () => {
+    ofProject({})
+    put(join(home, '.gemini/settings.json'), '{')
+    put(join(home, '.cursor/mcp.json'), { mcpServers: { d: server } })
+    expect(live(read())).toEqual(['d'])
+  })
+})
+
 describe('Skillrail among its own servers', () => {
   it.each([
     ['skillrail', ['mcp', 'serve']],
@@ -63,7 +194,7 @@ describe('Skillrail among its own servers', () => {
     ['bunx', ['skillrail', 'mcp', 'serve', '--http']],
     ['cmd', ['/c', 'npx', 'skillrail.cmd', 'mcp', 'serve']],
     ['sh', ['-c', "cd /shop && exec 'skillrail' mcp serve"]],
-  ])('is left out with a remark: %s %j', (command, args) => {
+  ])('is left out with a diagnostic: %s %j', (command, args) => {
     const own = { command, args }
     put(join(project, '.mcp.json'), { mcpServers: { own, other: { command: 'other' } } })
     const { servers, diagnostics } = read()
@@ -76,7 +207,7 @@ describe('Skillrail among its own servers', () => {
     ['other', ['mcp', 'serve', 'skillrail']],
     ['node', ['/else/cli/bin.js', 'mcp', 'serve']],
     ['not-skillrail', ['mcp', 'serve']],
-  ])('is not what only looks like it: %s %j', (command, args) => {
+  ])('is not confused with a similar entry: %s %j', (command, args) => {
     put(join(project, '.mcp.json'), { mcpServers: { a: { command, args } } })
     expect(read().servers.map(({ name }) => name)).toEqual(['a'])
   })
@@ -129,12 +260,12 @@ describe('the shapes of eight clients', () => {
       'opencode',
       { mcp: { a: { type: 'local', command: ['x'] } } },
     ],
-  ] as const)('%s of the %s is that of %s', (name, scope, client, content) => {
+  ] as const)('reads %s in the %s as a file of %s', (name, scope, client, content) => {
     const path = join(scope === 'project' ? project : home, name)
     put(path, content)
-    const found = read()
-    expect(found.diagnostics).toEqual([])
-    expect(found.servers).toMatchObject([
+    const configuration = read()
+    expect(configuration.diagnostics).toEqual([])
+    expect(configuration.servers).toMatchObject([
       {
         name: 'a',
         transport: stdio('x'),
@@ -145,7 +276,7 @@ describe('the shapes of eight clients', () => {
     ])
   })
 
-  it('reads what Claude Code was told for this project alone, before the project’s own file', () => {
+  it('reads the servers that Claude Code has for this project alone, before the project’s own file', () => {
     put(join(home, '.claude.json'), {
       mcpServers: { a: { command: 'global' } },
       projects: {
@@ -154,15 +285,15 @@ describe('the shapes of eight clients', () => {
       },
     })
     put(join(project, '.mcp.json'), { mcpServers: { a: { command: 'shared' } } })
-    const found = read()
-    expect(transports(found)).toEqual({ a: stdio('local') })
-    expect(found.shadowed.map(({ server, reason }) => [server.transport, reason])).toEqual([
+    const configuration = read()
+    expect(transports(configuration)).toEqual({ a: stdio('local') })
+    expect(configuration.shadowed.map(({ server, reason }) => [server.transport, reason])).toEqual([
       [stdio('shared'), 'earlier'],
       [stdio('global'), 'earlier'],
     ])
   })
 
-  it('makes whole milliseconds of whatever time is required, as timers take them', () => {
+  it('rounds any time limit to whole milliseconds, as timers require', () => {
     const times = (seconds: number): string =>
       `startup_timeout_sec = ${seconds}\ntool_timeout_sec = ${seconds}\n`
     put(
@@ -197,8 +328,8 @@ env_vars = ["PASSED"]
 env = { KEY = "value" }
 `,
     )
-    const found = read({ env: { WEB_TOKEN: 'abc', USER_NAME: 'me', PASSED: 'on' } })
-    expect(found.servers).toMatchObject([
+    const configuration = read({ env: { WEB_TOKEN: 'abc', USER_NAME: 'me', PASSED: 'on' } })
+    expect(configuration.servers).toMatchObject([
       {
         name: 'web',
         transport: {
@@ -221,12 +352,12 @@ env = { KEY = "value" }
         }),
       },
     ])
-    expect(found.diagnostics).toMatchObject([
+    expect(configuration.diagnostics).toMatchObject([
       { code: 'server-variable', line: 1, message: expect.stringContaining('NOT_SET') },
     ])
   })
 
-  it('reads the transports, limits and lists of the others', () => {
+  it('reads the transports, limits and lists of the other clients', () => {
     put(join(home, '.gemini/settings.json'), {
       mcpServers: {
         stream: {
@@ -323,15 +454,15 @@ describe('variables', () => {
           ? { servers: standard }
           : { mcpServers: standard },
     )
-    const found = read({ env })
+    const configuration = read({ env })
     const wanted = expected.replace('HOME', home).replace('PROJECT', project)
-    expect(transports(found)).toEqual({ x: stdio('x', { env: { A: wanted } }) })
-    expect(found.diagnostics.map(({ code, severity }) => [code, severity])).toEqual(
+    expect(transports(configuration)).toEqual({ x: stdio('x', { env: { A: wanted } }) })
+    expect(configuration.diagnostics.map(({ code, severity }) => [code, severity])).toEqual(
       Array.from({ length: warnings }, () => ['server-variable', 'warning']),
     )
   })
 
-  it('of VS Code ask for inputs, which a variable or their default answers', () => {
+  it('of VS Code refer to inputs, which a variable or their default provides', () => {
     put(join(project, '.vscode/mcp.json'), {
       inputs: [
         { id: 'api-key', type: 'promptString' },
@@ -364,13 +495,15 @@ describe('variables', () => {
       },
     })
     put(join(home, '.config/opencode/token'), 'secret\n')
-    const found = read()
-    expect(transports(found)['x']).toMatchObject({ headers: { Authorization: 'Bearer secret' } })
-    expect(found.servers[1]?.blocked?.reason).toBe('unresolved')
-    expect(found.inputs).toContain(join(home, '.config/opencode/token'))
+    const configuration = read()
+    expect(transports(configuration)['x']).toMatchObject({
+      headers: { Authorization: 'Bearer secret' },
+    })
+    expect(configuration.servers[1]?.blocked?.reason).toBe('unresolved')
+    expect(configuration.inputs).toContain(join(home, '.config/opencode/token'))
   })
 
-  it('may come from the file that an editor names', () => {
+  it('can come from the file that an editor names', () => {
     put(join(project, '.env'), '# ours\nexport A=1\nB="two words"\n')
     put(join(project, '.vscode/mcp.json'), {
       servers: { x: { command: 'x', envFile: '${workspaceFolder}/.env', env: { A: '2' } } },
@@ -378,13 +511,15 @@ describe('variables', () => {
     expect(transports(read())['x']).toEqual(stdio('x', { env: { A: '2', B: 'two words' } }))
   })
 
-  it('takes no variable from an envFile that changes what programs load', () => {
+  it('are not read from an envFile if they change what programs load', () => {
     const names = ['HTTPS_PROXY', 'LD_PRELOAD', 'NODE_OPTIONS', 'PATH', 'npm_config_registry']
     put(join(project, 'e.env'), `${names.map((name) => `${name}=x`).join('\n')}\nAPI_KEY=1\n`)
     put(join(project, '.vscode/mcp.json'), { servers: { x: { command: 'x', envFile: 'e.env' } } })
-    const found = read()
-    expect(transports(found)['x']).toEqual(stdio('x', { env: { API_KEY: '1' } }))
-    expect(found.diagnostics.map(({ message }) => message).join()).toContain(names.join(', '))
+    const configuration = read()
+    expect(transports(configuration)['x']).toEqual(stdio('x', { env: { API_KEY: '1' } }))
+    expect(configuration.diagnostics.map(({ message }) => message).join()).toContain(
+      names.join(', '),
+    )
   })
 
   it('are not read from a file for a server that nobody trusts', () => {
@@ -395,25 +530,28 @@ describe('variables', () => {
         y: { command: 'y', envFile: 'is-not-there' },
       },
     })
-    const found = read({ trust: 'ask' })
-    expect(transports(found)).toEqual({ x: stdio('x'), y: stdio('y') })
-    expect(found.servers.map(({ blocked }) => blocked?.reason)).toEqual(['untrusted', 'untrusted'])
-    expect(found.inputs).not.toContain(join(home, 'credentials'))
+    const configuration = read({ trust: 'ask' })
+    expect(transports(configuration)).toEqual({ x: stdio('x'), y: stdio('y') })
+    expect(configuration.servers.map(({ blocked }) => blocked?.reason)).toEqual([
+      'untrusted',
+      'untrusted',
+    ])
+    expect(configuration.inputs).not.toContain(join(home, 'credentials'))
     expect(transports(read())['x']).toEqual(stdio('x', { env: { SECRET: 'hidden' } }))
   })
 
-  it('keep the spaces inside a value of a file, however many, and lose those around it', () => {
+  it('keep the spaces inside a value of a file, and lose those around it', () => {
     // A megabyte of them is read in one pass; what looks at each start again never comes back.
     const spaces = ' '.repeat(300_000)
     put(join(project, 'e.env'), `A=x${spaces}x\nB = ${spaces} b ${spaces}\nC=\n`)
     put(join(project, '.vscode/mcp.json'), { servers: { x: { command: 'x', envFile: 'e.env' } } })
-    const found = read()
-    expect(found.servers[0]?.transport).toEqual(
+    const configuration = read()
+    expect(configuration.servers[0]?.transport).toEqual(
       stdio('x', { env: { A: `x${spaces}x`, B: 'b', C: '' } }),
     )
   })
 
-  it('leave the digest of a server alone', () => {
+  it('do not change the digest of a server', () => {
     put(join(project, '.mcp.json'), { mcpServers: { x: { command: 'x', env: { A: '${TOKEN}' } } } })
     const [one, two] = ['a', 'b'].map((TOKEN) => read({ env: { TOKEN } }).servers[0]?.digest)
     expect(one).toBe(two)
@@ -422,16 +560,16 @@ describe('variables', () => {
   })
 })
 
-describe('what is broken', () => {
-  it('is reported with its line, hides no other file, and is not written to', () => {
+describe('an invalid configuration', () => {
+  it('is reported with its line, hides no other file, and is not changed', () => {
     put(join(project, '.mcp.json'), '{\n  "mcpServers": {\n    "a": { "command": "x" \n')
     put(join(project, '.codex/config.toml'), '[mcp_servers.a]\ncommand = \n')
     put(join(project, '.cursor/mcp.json'), '[]')
     put(join(home, '.cursor/mcp.json'), { mcpServers: { good: { command: 'x' } } })
     const before = readFileSync(join(project, '.mcp.json'), 'utf8')
-    const found = read()
-    expect(Object.keys(transports(found))).toEqual(['good'])
-    expect(found.diagnostics).toMatchObject([
+    const configuration = read()
+    expect(Object.keys(transports(configuration))).toEqual(['good'])
+    expect(configuration.diagnostics).toMatchObject([
       { code: 'servers-syntax', severity: 'error', path: join(project, '.mcp.json'), line: 4 },
       { code: 'servers-syntax', path: join(project, '.cursor/mcp.json'), line: 1 },
       { code: 'servers-syntax', path: join(project, '.codex/config.toml'), line: 2 },
@@ -439,7 +577,7 @@ describe('what is broken', () => {
     expect(readFileSync(join(project, '.mcp.json'), 'utf8')).toBe(before)
   })
 
-  it('in one entry hides no other', () => {
+  it('in one entry hides no other entry', () => {
     put(
       join(home, '.cursor/mcp.json'),
       `{ "mcpServers": {
@@ -456,10 +594,10 @@ describe('what is broken', () => {
   "good": { "command": "y" }
 } }`,
     )
-    const found = read()
-    expect(transports(found)).toMatchObject({ odd: stdio('x'), good: stdio('y') })
-    expect(found.servers.map(({ name }) => name)).toEqual(['ftp', 'odd', 'good'])
-    expect(found.diagnostics.map(({ code, line }) => [code, line])).toEqual([
+    const configuration = read()
+    expect(transports(configuration)).toMatchObject({ good: stdio('y') })
+    expect(configuration.servers.map(({ name }) => name)).toEqual(['ftp', 'good'])
+    expect(configuration.diagnostics.map(({ code, line }) => [code, line])).toEqual([
       ['server-name-invalid', 2],
       ['server-name-invalid', 3],
       ['server-name-invalid', 4],
@@ -468,12 +606,11 @@ describe('what is broken', () => {
       ['server-invalid', 7],
       ['server-invalid', 8],
       ['server-variable', 9],
-      ['server-field-invalid', 10],
-      ['server-field-invalid', 10],
+      ['server-invalid', 10],
     ])
   })
 
-  it('never throws, whatever a file holds', () => {
+  it('never throws for any file', () => {
     const path = join(home, '.cursor/mcp.json')
     const toml = join(home, '.codex/config.toml')
     fc.assert(
@@ -498,32 +635,32 @@ describe('what is broken', () => {
 describe('trust', () => {
   const content = { mcpServers: { a: { command: 'x', env: { A: '${TOKEN}' } } } }
 
-  it('is needed for what came with the project, not for what the user configured', () => {
+  it('is needed for the servers of the project, not for those that the user configured', () => {
     put(join(project, '.mcp.json'), content)
     put(join(home, '.claude.json'), { mcpServers: { mine: { command: 'y' } } })
-    const found = read({ trust: 'ask', env: { TOKEN: 'secret' } })
-    expect(found.servers).toMatchObject([
+    const configuration = read({ trust: 'ask', env: { TOKEN: 'secret' } })
+    expect(configuration.servers).toMatchObject([
       { name: 'a', trusted: false, blocked: { reason: 'untrusted' } },
       { name: 'mine', trusted: true, blocked: undefined },
     ])
-    expect(found.diagnostics).toMatchObject([
+    expect(configuration.diagnostics).toMatchObject([
       { code: 'servers-untrusted', path: join(project, '.mcp.json') },
     ])
-    expect(JSON.stringify(found)).not.toContain('secret')
+    expect(JSON.stringify(configuration)).not.toContain('secret')
   })
 
-  it('keeps a project from taking the name of the user’s server', () => {
+  it('prevents a project from using the name of the user’s server', () => {
     put(join(project, '.mcp.json'), { mcpServers: { github: { command: 'evil' } } })
     put(join(home, '.cursor/mcp.json'), { mcpServers: { github: { command: 'good' } } })
-    const found = read({ trust: 'ask' })
-    expect(transports(found)).toEqual({ github: stdio('good') })
-    expect(found.shadowed).toMatchObject([
+    const configuration = read({ trust: 'ask' })
+    expect(transports(configuration)).toEqual({ github: stdio('good') })
+    expect(configuration.shadowed).toMatchObject([
       { reason: 'untrusted', server: { transport: stdio('evil') } },
     ])
     expect(transports(read({ trust: 'trusted' }))).toEqual({ github: stdio('evil') })
   })
 
-  it('holds for the files as they were accepted', async () => {
+  it('applies to the files as they were accepted', async () => {
     put(join(project, '.mcp.json'), content)
     put(join(project, '.cursor/mcp.json'), { mcpServers: { b: { command: 'y' } } })
     const runtime = systemRuntime({ home, env: {}, cwd: project })
@@ -538,7 +675,7 @@ describe('trust', () => {
 })
 
 describe('a server that its client disabled', () => {
-  it('stays off for this client, and comes from another one that has it', () => {
+  it('stays disabled for this client, and starts from another client that has it', () => {
     put(join(project, 'opencode.json'), {
       mcp: { a: { type: 'local', command: ['x'], enabled: false } },
     })

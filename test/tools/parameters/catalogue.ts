@@ -10,7 +10,7 @@ const flag: JsonObject = { type: 'boolean' }
 const texts: JsonObject = { type: 'array', items: text }
 const repository = { owner: text, repo: text }
 
-/** Tools in the shape that real servers list: names, types, choices and what is required. */
+/** Tools in the shape that real servers list: names, types, choices and required parameters. */
 export const catalogue: Readonly<Record<string, ToolDefinition>> = Object.fromEntries(
   [
     define('browser', 'select_page', { pageId: number, bringToFront: flag }, ['pageId']),

@@ -104,7 +104,7 @@ describe('requests beyond the seed', () => {
   it.each(moreRows)('%s → %s', expectMapping)
 })
 
-it('takes nothing from a word inside a word, a URL or quotes', () => {
+it('reads no value from a word inside a word, a URL or quotes', () => {
   expect(mapped('open https://x.test/error/xhr', 'list_console_messages').params).toEqual({})
   expect(mapped('the terrors of reloading', 'list_console_messages').params).toEqual({})
 })
@@ -129,17 +129,17 @@ describe('JSON in a request', () => {
     ],
   ])('%s → %s', expectMapping)
 
-  it('is read as it is written, whatever the schema takes', () => {
+  it('is read as written, whatever the schema accepts', () => {
     expect(mapped('click {"uid": 7}', 'click').params).toEqual({ uid: 7 })
   })
 
-  it('is a text where its keys are not parameters', () => {
+  it('is a text if its keys are not parameters', () => {
     const { params } = mapped('fill uid a-1 with `{"colour": "red"}`', 'fill')
     expect(params).toEqual({ uid: 'a-1', value: '{"colour": "red"}' })
   })
 })
 
-describe('what is said and has no one place', () => {
+describe('a value without one clear parameter', () => {
   it.each<[request: string, tool: string, unplaced: string[]]>([
     ['add 2 and 40', 'get-sum', ['add', '2', '40']],
     ['read the first 20 lines of /var/log/app.log', 'read_text_file', ['first', '20', 'lines']],
@@ -159,12 +159,12 @@ describe('what is said and has no one place', () => {
     ['merge PR #7 of a/b', 'merge_pull_request'],
     ['take a screenshot of the login page', 'take_screenshot'],
     ['describe table users in database shop', 'inspect_table'],
-  ])('is nothing of %s', (request, tool) => {
+  ])('does not occur in %s', (request, tool) => {
     expect(mapped(request, tool).unplaced).toEqual([])
   })
 })
 
-describe('what the schema says of its parameters', () => {
+describe('the schema of the parameters', () => {
   const text = { type: 'string' }
   const number = { type: 'number' }
 
@@ -233,18 +233,18 @@ describe('what the schema says of its parameters', () => {
     expect(mapParameters(request, definition).params).toEqual(params)
   })
 
-  it('asks for the words after a name where there is a parameter for more than them', () => {
+  it('keeps the words after a tool name out of the parameters', () => {
     expect(mapped('click something or other', 'click').params).toEqual({})
   })
 })
 
-it('takes the tool’s own name for no value', () => {
+it('does not read the name of the tool as a value', () => {
   for (const request of ['use resolve-library-id', 'call `resolve_library_id`']) {
     expect(mapped(request, 'resolve-library-id').params).toEqual({})
   }
 })
 
-it('tells where each value came from', () => {
+it('reports the source of each value', () => {
   const { trace } = mapped('PR 123 in owner/repo', 'get_pull_request')
   expect(trace.map(({ parameter, text }) => [parameter, text])).toEqual([
     ['owner', 'owner'],
@@ -253,18 +253,18 @@ it('tells where each value came from', () => {
   ])
 })
 
-it('uses what is known from before only for required parameters', () => {
+it('uses earlier values only for required parameters', () => {
   const { params } = mapParameters('click uid a-1', tool('click'), {
     known: { pageId: 4, includeSnapshot: true },
   })
   expect(params).toEqual({ pageId: 4, uid: 'a-1' })
 })
 
-it('takes -0 for the 0 that it is in JSON', () => {
+it('reads -0 as the 0 of JSON', () => {
   expectMapping('use page -0', 'select_page', { pageId: 0 })
 })
 
-it('never invents a field, never gives undefined, and says the same twice', () => {
+it('never invents a field, never returns undefined, and returns the same result twice', () => {
   const tools = Object.values(catalogue)
   fc.assert(
     fc.property(
@@ -272,8 +272,8 @@ it('never invents a field, never gives undefined, and says the same twice', () =
       fc.oneof(fc.string(), fc.string({ unit: 'binary' }), requests()),
       (definition, request) => {
         const mapping = mapParameters(request, definition)
-        const known = Object.keys(Object(definition.inputSchema['properties']))
-        expect(known).toEqual(expect.arrayContaining(Object.keys(mapping.params)))
+        const parameterNames = Object.keys(Object(definition.inputSchema['properties']))
+        expect(parameterNames).toEqual(expect.arrayContaining(Object.keys(mapping.params)))
         expect(JSON.parse(JSON.stringify(mapping.params))).toEqual(mapping.params)
         expect(mapParameters(request, definition)).toEqual(mapping)
       },
@@ -344,16 +344,43 @@ const contents: ToolDefinition = {
   },
 }
 
-it('takes no phrase of the format behind the name of a parameter', () => {
+it('reads no phrase of the format after the name of a parameter', () => {
   const request = 'get file contents path docs/guide in octo/hello'
   const { params, missing } = mapParameters(request, contents)
   expect(params).toEqual({ path: 'docs/guide' })
   expect(missing).toEqual(['owner', 'repo'])
 })
 
-it('keeps a parameter free that a misspelt key of the JSON means', () => {
+it('leaves a parameter without a value if a misspelt key of the JSON means it', () => {
   const request = 'get file contents {"pth":"a.txt"} of b.txt in octo/hello'
   const { params, unplaced } = mapParameters(request, contents)
   expect(params).toEqual({ owner: 'octo', repo: 'hello', pth: 'a.txt' })
   expect(unplaced).toEqual(['b.txt'])
+})
+
+describe('a pattern of a schema', () => {
+  const slow = { type: 'string', pattern: '^(([a-z0-9])+.?)+[A-Z]$' }
+  const placed = (property: object, request: string) => {
+    const inputSchema: JsonObject = JSON.parse(
+      JSON.stringify({ type: 'object', properties: { code: property }, required: ['code'] }),
+    )
+    const tool = { id: 's__find', server: 's', name: 'find', description: 'Find it', inputSchema }
+    return mapParameters(request, tool)
+  }
+
+  it('is matched in linear time', () => {
+    const request = `find ${'a1'.repeat(40)}_!`
+    expect(placed(slow, request).params).toEqual({})
+  })
+
+  it('assigns matching values to its parameter', () => {
+    const pattern = String.raw`^[A-Z]{2}-\d+$`
+    expect(placed({ type: 'string', pattern }, 'find AB-12').params).toEqual({ code: 'AB-12' })
+  })
+
+  it('that RE2 cannot read assigns no value', () => {
+    const pattern = String.raw`^(?=A)[A-Z]{2}-\d+$`
+    const { params, missing } = placed({ type: 'string', pattern }, 'find AB-12')
+    expect([params, missing]).toEqual([{}, ['code']])
+  })
 })

@@ -10,7 +10,7 @@ import {
 } from '../../../src/tools/parameters/plan-request.ts'
 import { catalogue } from './catalogue.ts'
 
-/** A router that knows these words; the real one has tests of its own. */
+/** A router for these words; the real router has separate tests. */
 const words: readonly [RegExp, string][] = [
   [/console/, 'browser__list_console_messages'],
   [/click/i, 'browser__click'],
@@ -38,7 +38,7 @@ function planRequest(request: string, tool?: string): readonly PlannedCall[] {
 }
 
 describe('the four orchestrations of the seed', () => {
-  it('takes a snapshot before a click on something described, and reads the console after it', () => {
+  it('takes a snapshot before a click on a described element, and reads the console after it', () => {
     const plan = planRequest('Click the submit button and list console errors')
     expect(outline(plan)).toEqual([
       ['list_pages', {}, []],
@@ -73,7 +73,7 @@ describe('the four orchestrations of the seed', () => {
   })
 })
 
-it('opens the page of an address before a tool that has no place for one', () => {
+it('opens the page of an address before a tool without a parameter for addresses', () => {
   const request = 'take a screenshot of https://x.test and save it to shot.png'
   expect(outline(planRequest(request, 'browser__take_screenshot'))).toEqual([
     ['navigate_page', { type: 'url', url: 'https://x.test' }, []],
@@ -81,14 +81,14 @@ it('opens the page of an address before a tool that has no place for one', () =>
   ])
 })
 
-it('gives a later clause the repository of an earlier one', () => {
+it('passes the repository of an earlier clause to a later one', () => {
   expect(outline(planRequest('merge PR 7 of octo/hello; then show issues labeled bug'))).toEqual([
     ['merge_pull_request', { owner: 'octo', repo: 'hello', pull_number: 7 }, []],
     ['list_issues', { owner: 'octo', repo: 'hello', labels: ['bug'], state: 'open' }, []],
   ])
 })
 
-it('opens an address before something is done with the page', () => {
+it('opens an address before a tool uses the page', () => {
   const plan = planRequest('screenshot of http://127.0.0.1:8080/a', 'browser__take_screenshot')
   expect(outline(plan)).toEqual([
     ['navigate_page', { type: 'url', url: 'http://127.0.0.1:8080/a' }, []],
@@ -96,11 +96,11 @@ it('opens an address before something is done with the page', () => {
   ])
 })
 
-it('has no steps when no tool fits', () => {
+it('has no steps if no tool matches', () => {
   expect(planRequest('sing a song')).toEqual([])
 })
 
-describe('what an earlier answer gives', () => {
+describe('the value from an earlier answer', () => {
   const snapshot = [
     'uid=1_0 RootWebArea "Shop"',
     '  uid=1_1 textbox "E-mail"',
@@ -135,7 +135,7 @@ describe('what an earlier answer gives', () => {
   })
 })
 
-it('takes an element from the tool that the description of a parameter names', () => {
+it('reads an element from the tool that the description of a parameter names', () => {
   const target = { type: 'string', description: 'Exact element reference from the page snapshot' }
   const define = (name: string, properties: JsonObject, required: string[]) => ({
     id: `web__${name}`,
@@ -144,10 +144,10 @@ it('takes an element from the tool that the description of a parameter names', (
     description: '',
     inputSchema: { type: 'object', properties, required },
   })
-  const own = [define('web_press', { target }, ['target']), define('web_snapshot', {}, [])]
+  const customTools = [define('web_press', { target }, ['target']), define('web_snapshot', {}, [])]
   const tools = {
-    definition: (id: string) => own.find((one) => one.id === id),
-    tools: own.map(({ id }) => id),
+    definition: (id: string) => customTools.find((one) => one.id === id),
+    tools: customTools.map(({ id }) => id),
   }
   const steps = planClauses([{ text: 'press the submit button', tool: 'web__web_press' }], tools)
   expect(outline(steps)).toEqual([
@@ -161,7 +161,7 @@ it('takes an element from the tool that the description of a parameter names', (
   expect(last && bindParams(last, texts)).toEqual({ ready: true, params: { target: 'e4' } })
 })
 
-it('plans any request without throwing, each step after those it needs', () => {
+it('plans any request without throwing, and orders each step after its sources', () => {
   fc.assert(
     fc.property(
       fc.oneof(fc.string(), clausesOf()),

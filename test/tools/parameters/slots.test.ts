@@ -34,7 +34,7 @@ it.each(rows)('%s', (request, slots) => {
   expect(findSlots(request).map(({ kind, value }) => [kind, value])).toEqual(slots)
 })
 
-it('gives the place of every slot in the request, in order', () => {
+it('returns the position of every slot in the request, in order', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.string({ unit: 'binary' })), (request) => {
       const slots = findSlots(request)

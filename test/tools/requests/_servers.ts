@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { doRequest, type RequestAnswer } from '../../../src/tools/call/do-request.ts'
 import type { ToolModel } from '../../../src/tools/call/do-request.ts'
 import { prepareRouter } from '../../../src/tools/route/router.ts'
-import { type FakeTool, fakeWorld } from '../call/_fake.ts'
+import { type FakeTool, toolFixture } from '../call/_fake.ts'
 
 interface ListedTool extends FakeTool {
   server: string
@@ -23,27 +23,25 @@ export const listedTools: readonly ListedTool[] = linesOf<ListedTool>('tools.jso
 /** What people ask of them, with the call that it means. */
 export const requests: readonly EverydayRequest[] = linesOf<EverydayRequest>('requests.jsonl')
 
-/** What a request comes to where nobody can be asked; a yes was given in advance. */
+/** The result of a request in a non-interactive shell, with an approval in advance. */
 export async function carryOut(
   request: string,
   tools: readonly FakeTool[],
   model?: ToolModel,
-): Promise<{ answer: RequestAnswer | undefined; calls: readonly string[]; learned: string[] }> {
-  const { context, calls } = fakeWorld(tools)
+): Promise<{ answer: RequestAnswer | undefined; calls: readonly string[] }> {
+  const { context, calls } = toolFixture(tools)
   const router = prepareRouter(context.index.tools)
-  const learned: string[] = []
   const setup = {
     context,
     router: async () => (text: string) => router.route(text),
     yes: true,
     model,
-    learn: async (said: string) => void learned.push(said),
   }
   try {
-    return { answer: await doRequest(request, setup), calls, learned }
+    return { answer: await doRequest(request, setup), calls }
   } catch (error) {
     if (calls.length > 0 || !(error instanceof Error && 'code' in error)) throw error
-    return { answer: undefined, calls, learned }
+    return { answer: undefined, calls }
   }
 }
 

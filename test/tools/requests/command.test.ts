@@ -36,7 +36,7 @@ async function ask(...args: string[]) {
   return { ...result, calls: project.calls().length - before }
 }
 
-it('without a model exits with 3 and says what it understood and what it did not place', async () => {
+it('exits with 3 without a model, and reports what it read and what it did not use', async () => {
   const { code, stderr, calls } = await ask(request, '--yes')
   expect([code, calls, server.prompts().length]).toEqual([3, 0, 0])
   expect(stderr).toContain('Tool: slack__slack_post_message')
@@ -44,15 +44,15 @@ it('without a model exits with 3 and says what it understood and what it did not
   expect(stderr).toContain('skillrail tools call slack__slack_post_message')
 })
 
-it('makes one call of a model, and prints what it called and who chose it', async () => {
+it('makes one call to a model, and prints the tool call and who chose it', async () => {
   input = params
   const { code, stdout, calls } = await ask(request, '--yes', ...model)
   expect([code, calls, server.prompts().length]).toEqual([0, 1, 1])
-  const said = `slack__slack_post_message ${JSON.stringify(params)}`
-  expect(stdout).toContain(`Called (by model openai-compatible:small): ${said}`)
+  const callText = `slack__slack_post_message ${JSON.stringify(params)}`
+  expect(stdout).toContain(`Called (by model openai-compatible:small): ${callText}`)
 })
 
-it('calls nothing where the model drops a value', async () => {
+it('calls no tool if the model drops a value', async () => {
   input = { ...params, text: 'done' }
   const { code, stdout, calls } = await ask(request, '--yes', '--json', ...model)
   expect([code, calls]).toEqual([3, 0])
@@ -63,7 +63,7 @@ it('calls nothing where the model drops a value', async () => {
   })
 })
 
-it('says that a model cannot be asked', async () => {
+it('reports that a model is not available', async () => {
   const env = { SKILLRAIL_AGENT_BASE_URL: 'http://127.0.0.1:1/v1' }
   const { code, stderr } = await project.run(['tools', 'do', request, ...model], env)
   expect(code).toBe(1)

@@ -17,7 +17,7 @@ function scripted(tool: string | undefined, params: JsonObject = {}) {
   return { model, offered }
 }
 
-it('a model chooses tool and parameters that the words do not settle, and the answer says so', async () => {
+it('lets a model choose a tool and parameters for an ambiguous request, and reports that', async () => {
   const request = 'post deploy done to C012345'
   const params = { channel_id: 'C012345', text: 'deploy done' }
   const { model, offered } = scripted('slack__slack_post_message', params)
@@ -56,14 +56,14 @@ it.each<[string, string, string, JsonObject, object]>([
     { text: 'deploy done' },
     { missing: ['channel_id'] },
   ],
-])('nothing is called where a model %s', async (_, request, tool, params, open) => {
+])('calls no tool if a model %s', async (_, request, tool, params, open) => {
   const { model } = scripted(tool, params)
   const { answer, calls } = await carryOut(request, of(tool.split('__')[0] ?? ''), model)
   expect(calls).toEqual([])
   expect(answer).toMatchObject({ kind: 'unsure', tool, decidedBy: 'model mock:small', ...open })
 })
 
-it('nothing is called where a model chooses a tool that was not offered, or none', async () => {
+it('calls no tool if a model chooses a tool that was not offered, or none', async () => {
   for (const tool of ['slack__delete_workspace', undefined]) {
     const { answer, calls } = await carryOut(
       'post "x" to C012345',
@@ -75,9 +75,20 @@ it('nothing is called where a model chooses a tool that was not offered, or none
   }
 })
 
-it('nothing is called where the schema refuses what a model gives', async () => {
+it('calls no tool if the schema refuses the values of a model', async () => {
   const params = { channel_id: 'C012345', text: ['deploy', 'done'] }
   const { model } = scripted('slack__slack_post_message', params)
   const { calls } = await carryOut('post deploy done to C012345', of('slack'), model)
   expect(calls).toEqual([])
+})
+
+it('offers a model no tool whose schema its provider would refuse', async () => {
+  const dangling = { type: 'object', properties: { to: { $ref: '#/$defs/gone' } } }
+  const tools = [
+    { name: 'send_note', server: 's', description: 'Send a note', inputSchema: dangling },
+    { name: 'send_letter', server: 's', description: 'Send a letter or note' },
+  ]
+  const { model, offered } = scripted('s__send_letter')
+  await carryOut('send a note to somebody', tools, model)
+  expect(offered).toEqual(['s__send_letter'])
 })

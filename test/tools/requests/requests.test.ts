@@ -4,15 +4,15 @@ import { carryOut, listedTools, requests } from './_servers.ts'
 /** Calls that do the same as the expected ones. */
 const alsoRight: readonly string[] = ['git__git_push {"force":false}']
 
-describe('what people ask of real servers', () => {
+describe('requests of users to real servers', () => {
   for (const set of ['everyday', 'traps'] as const) {
-    it(`is called as it is meant, or asked back: ${set}`, async () => {
-      const asked = requests.filter((one) => one.set === set)
-      const servers = new Set(asked.map(({ server }) => server))
+    it(`lead to the intended call or to a question: ${set}`, async () => {
+      const requestsInSet = requests.filter((one) => one.set === set)
+      const servers = new Set(requestsInSet.map(({ server }) => server))
       const tools = listedTools.filter(({ server }) => servers.has(server))
       const wrong: string[] = []
       let right = 0
-      for (const { server, request, tool, params } of asked) {
+      for (const { server, request, tool, params } of requestsInSet) {
         const { calls } = await carryOut(request, tools)
         const expected = `${server}__${tool} ${JSON.stringify(sorted(params))}`
         const made = calls.map(inOrder)
@@ -21,12 +21,12 @@ describe('what people ask of real servers', () => {
           wrong.push(`${request} → ${made.join()}`)
       }
       expect(wrong).toEqual([])
-      expect(right / asked.length).toBeGreaterThan(set === 'everyday' ? 0.55 : 0.25)
+      expect(right / requestsInSet.length).toBeGreaterThan(set === 'everyday' ? 0.55 : 0.25)
     })
   }
 })
 
-describe('a value that is said', () => {
+describe('a value in a request', () => {
   it.each([
     ['time', 'timestamp for 2026-01-01', 'time__get_timestamp {"time":"2026-01-01"}'],
     ['git', 'git diff between v1 and v2 in /home/ann/app', undefined],
@@ -50,14 +50,14 @@ describe('a value that is said', () => {
     ['time', 'what time is it in Tokyo', undefined],
     ['git', 'git push origin main with force', undefined],
     ['filesystem', 'list /home/ann sorted by size', undefined],
-  ])('of %s is in the call, or nothing is called: %s', async (server, request, call) => {
+  ])('for %s is part of the call, or no tool is called: %s', async (server, request, call) => {
     const tools = listedTools.filter((one) => one.server === server)
     const { answer, calls } = await carryOut(request, tools)
     expect(calls.map(inOrder)).toEqual(call === undefined ? [] : [call])
     expect(answer).toMatchObject({ kind: call === undefined ? 'unsure' : 'called' })
   })
 
-  it('is shown with the tool and the parameters that were understood', async () => {
+  it('is listed with the tool and the parameters that were read', async () => {
     const tools = listedTools.filter(({ server }) => server === 'github')
     const { answer } = await carryOut('list issues in acme/site created by bob', tools)
     expect(answer).toMatchObject({
@@ -65,12 +65,6 @@ describe('a value that is said', () => {
       params: { owner: 'acme', repo: 'site' },
       unplaced: ['created', 'bob'],
     })
-  })
-
-  it('with a yes in advance teaches nothing', async () => {
-    const tools = listedTools.filter(({ server }) => server === 'slack')
-    const { calls, learned } = await carryOut('post "hi" to slack channel C012345', tools)
-    expect([calls.length, learned]).toEqual([1, []])
   })
 })
 

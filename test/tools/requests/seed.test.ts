@@ -68,7 +68,7 @@ it.each<[request: string, ...calls: string[]]>([
 it.each([
   ['open new tab', 'browser__new_page', ['url']],
   ['issues labeled bug', 'github__list_issues', ['owner', 'repo']],
-])('%s is asked about', async (request, tool, missing) => {
+])('asks a question about %s', async (request, tool, missing) => {
   const { answer, calls } = await carryOut(request, tools)
   expect(calls).toEqual([])
   expect(answer).toMatchObject({ kind: 'unsure', tool, missing })

@@ -58,7 +58,7 @@ describe('routing', () => {
     )
   })
 
-  it('takes any tools', () => {
+  it('accepts any tools', () => {
     const text = fc.string({ unit: 'binary', maxLength: 60 })
     const anyTool: fc.Arbitrary<ToolSummary> = fc.record({
       id: text,
@@ -103,14 +103,14 @@ describe('a hostile request', () => {
     ['slashes', '/a'.repeat(mebibyte / 2)],
     ['only grammar', 'the of and to '.repeat(1000)],
     ['the words of objects', '__proto__ constructor toString hasOwnProperty'],
-  ])('of %s gets a route', (_name, text) => {
+  ])('with %s gets a route', (_name, text) => {
     const { decision, intent, candidates } = router.route(text)
     expect(['answer', 'shortlist', 'ask']).toContain(decision)
     expect(intent.length).toBeLessThanOrEqual(16)
     expect(candidates.length).toBeLessThanOrEqual(5)
   })
 
-  it('is read to a bound, so that ten times the length changes nothing', () => {
+  it('is read up to a limit, so that ten times the length changes nothing', () => {
     const text = 'take a screenshot of the page and click submit '
     const long = text.repeat(500)
     expect(router.route(long.repeat(10))).toEqual(router.route(long))
@@ -118,7 +118,7 @@ describe('a hostile request', () => {
 })
 
 describe('many tools', () => {
-  it('with one word each are told apart', () => {
+  it('with one word each are distinguished', () => {
     const many: ToolSummary[] = Array.from({ length: 2000 }, (_, n) => ({
       id: `s__tool${n}`,
       server: 's',

@@ -28,7 +28,7 @@ describe('the tool that a request means', () => {
     expect(route.candidates[0]?.tool.startsWith(tool)).toBe(true)
   })
 
-  it('shows what the request is about', () => {
+  it('reports the topic of the request', () => {
     const { intent, slots } = router.route('take a screenshot of the login page at http://a.test/x')
     expect(intent).toEqual(['screenshot', 'login page'])
     expect(slots.map(({ kind }) => kind)).toEqual(['url'])
@@ -50,12 +50,12 @@ describe('a tool that is called by its name', () => {
     ['have Take_Snapshot run', 'devtools__take_snapshot'],
     ['click {"uid": "1_2"}', 'devtools__click'],
     ['use take_snapshot {"note": "github__list_issues"}', 'devtools__take_snapshot'],
-  ])('is the answer to %s', (request, tool) => {
+  ])('is chosen for %s', (request, tool) => {
     const route = router.route(request)
     expect(route).toMatchObject({ decision: 'answer', tool, named: [tool] })
   })
 
-  it('is offered with the others of that name where several servers have it', () => {
+  it('is offered with the tools of the same name if several servers have it', () => {
     const twice = prepareRouter([
       ...tools,
       { ...toolOf('devtools__click'), id: 'other__click', server: 'other' },
@@ -70,33 +70,33 @@ describe('a tool that is called by its name', () => {
     'explain clicking and filling',
     'profile the fillings',
     'the files of devtools/click',
-  ])('is not found in the prose of %s', (request) => {
+  ])('is not recognised in the prose of %s', (request) => {
     expect(router.route(request).named).toEqual([])
   })
 })
 
 describe('a decision', () => {
-  it('is to ask where nothing fits', () => {
+  it('is a question if no tool matches', () => {
     for (const request of ['', 'the of and', 'blorb zyx', '!!!']) {
       const { decision, tool } = router.route(request)
       expect({ request, decision, tool }).toEqual({ request, decision: 'ask', tool: undefined })
     }
   })
 
-  it('is a shortlist where two tools fit as well', () => {
+  it('is a shortlist if two tools match equally well', () => {
     const { decision, candidates, margin } = router.route('pull request')
     expect(decision).toBe('shortlist')
     expect(candidates.length).toBeGreaterThan(1)
     expect(margin).toBeLessThan(0.5)
   })
 
-  it('breaks ties by id', () => {
+  it('breaks ties by ID', () => {
     const same = (id: string): ToolSummary => ({ ...toolOf('devtools__click'), id, server: '' })
     const { candidates } = prepareRouter([same('b'), same('a'), same('c')]).route('click element')
     expect(candidates.map(({ tool }) => tool)).toEqual(['a', 'b', 'c'])
   })
 
-  it('takes a category as a hint and never as a filter', () => {
+  it('uses a category as a hint and never as a filter', () => {
     const misplaced = tools.map((tool) =>
       tool.name === 'merge_pull_request' ? { ...tool, category: 'browser' } : tool,
     )
@@ -104,7 +104,7 @@ describe('a decision', () => {
     expect(moved.route('merge the pull request').tool).toBe('github__merge_pull_request')
   })
 
-  it('says that a server is configured but failing', () => {
+  it('reports a server that is configured but fails', () => {
     const failing = prepareRouter(tools, { unavailable: new Map([['github', 'bad token']]) })
     const { tool, candidates } = failing.route('merge the pull request')
     expect(tool).toBe('github__merge_pull_request')
@@ -116,50 +116,23 @@ describe('a decision', () => {
 describe('examples', () => {
   const request = 'what is on my plate'
 
-  it('lead to the tool they were confirmed for', () => {
+  it('lead to their tool', () => {
     expect(router.route(request).candidates[0]?.tool).not.toBe('github__list_issues')
-    const taught = prepareRouter(tools, { examples: [{ request, tool: 'github__list_issues' }] })
+    const taught = prepareRouter(
+      tools.map((tool) =>
+        tool.id === 'github__list_issues' ? { ...tool, examples: [request] } : tool,
+      ),
+    )
     expect(taught.route(request)).toMatchObject({
       decision: 'answer',
       tool: 'github__list_issues',
     })
     expect(taught.route('is anything on my plate?').candidates[0]?.tool).toBe('github__list_issues')
   })
-
-  it('count that a tool carries itself', () => {
-    const carrying = tools.map((tool) =>
-      tool.id === 'github__list_issues' ? { ...tool, examples: [request] } : tool,
-    )
-    expect(prepareRouter(carrying).route(request).candidates[0]?.tool).toBe('github__list_issues')
-  })
-
-  it('lead away from a tool that was wrong', () => {
-    const before = router.route('show the open tabs')
-    const wrong = before.candidates[0]?.tool ?? ''
-    const corrected = prepareRouter(tools, {
-      examples: [{ request: 'show the open tabs', tool: wrong, wrong: true }],
-    }).route('show the open tabs')
-    const scoreOf = (route: typeof before): number =>
-      route.candidates.find(({ tool }) => tool === wrong)?.score ?? 0
-    expect(scoreOf(corrected)).toBeLessThan(scoreOf(before) / 2)
-  })
-
-  it('fade', () => {
-    const faded = (weight: number): number =>
-      prepareRouter(tools, {
-        examples: [{ request, tool: 'github__list_issues', weight }],
-      }).route(request).candidates[0]?.score ?? 0
-    expect(faded(0.3)).toBeLessThan(faded(1))
-  })
-
-  it('of tools that are gone do nothing', () => {
-    const taught = prepareRouter(tools, { examples: [{ request, tool: 'gone__tool' }] })
-    expect(taught.route(request)).toEqual(router.route(request))
-  })
 })
 
 describe('an explanation', () => {
-  it('adds up to the score and says why the next is not first', () => {
+  it('adds up to the score and explains why the next tool is not first', () => {
     const { route, candidates, words } = router.explain('list the open pull requests')
     expect(candidates.map(({ tool }) => tool)).toEqual(route.candidates.map(({ tool }) => tool))
     for (const { score, parts } of candidates) {
@@ -169,12 +142,6 @@ describe('an explanation', () => {
     expect(candidates[0]?.aheadOfNext).toMatch(/\+\d/)
     expect(candidates.at(-1)?.aheadOfNext).toBeUndefined()
     expect(words.map(({ word }) => word)).toEqual(['list', 'open', 'pull', 'requests'])
-  })
-
-  it('names meaning, where an embedding was asked', () => {
-    const meaning = new Map([['files__read_file', 0.9]])
-    const { candidates } = router.explain('blorb', { meaning })
-    expect(candidates).toMatchObject([{ tool: 'files__read_file', parts: [{ kind: 'meaning' }] }])
   })
 })
 

@@ -11,7 +11,7 @@ export function newMarker(): string {
   return `marker-${process.pid}-${Math.random().toString(36).slice(2)}`
 }
 
-/** Processes that run and have the marker among their words; a dead one that waits for its parent is none. */
+/** Running processes with the marker among their arguments; zombies do not count. */
 export function processesWith(marker: string): number[] {
   return readdirSync('/proc').flatMap((name) => {
     if (!/^\d+$/.test(name) || Number(name) === process.pid) return []

@@ -137,7 +137,7 @@ describe('a server over HTTP', () => {
     ['is not there', (_, response) => response.writeHead(404).end(), /HTTP 404/],
     ['is broken', (_, response) => response.writeHead(500).end(), /HTTP 500/],
     ['says nothing', () => undefined, /no answer within 400 ms/],
-  ])('that %s says so', async (_, listener, message) => {
+  ])('that %s fails with this reason', async (_, listener, message) => {
     const opened = open(await serve(listener), { startupTimeoutMs: 400 })
     await expect(opened.get('far')).rejects.toMatchObject({
       message: expect.stringMatching(message),
@@ -146,13 +146,22 @@ describe('a server over HTTP', () => {
     expect((await opened.list()).failures).toMatchObject([{ server: 'far' }])
   })
 
-  it('that nobody serves says so, without what its address hides', async () => {
+  it('that does not run fails without the secrets of its address', async () => {
     const url = await serve(() => undefined)
     await new Promise((resolve) => http?.close(resolve))
     http = undefined
     const failing = open(`${url}?key=secret`).get('far')
     await expect(failing).rejects.toThrow(/nothing answers there \(ECONNREFUSED\)/)
     await expect(failing).rejects.not.toThrow(/secret/)
+  })
+
+  it('fails a call at once when the stream of its answer breaks', async () => {
+    const answer = { type: 'text/event-stream', body: ': still there\n\n' }
+    const opened = open(await serve(plainServer(() => answer)))
+    const call = (await opened.get('far')).call('any', {})
+    await expect(call).rejects.toMatchObject({
+      failure: { kind: 'connection-lost', delivered: 'unknown' },
+    })
   })
 
   it.each([
@@ -176,7 +185,7 @@ describe('a server over HTTP', () => {
     })
   })
 
-  it('of the time before streamable HTTP is reached over server-sent events', async () => {
+  it('from before streamable HTTP is reached over server-sent events', async () => {
     const url = await serve((request, response) => {
       if (request.method === 'GET') {
         response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -206,7 +215,7 @@ describe('a server over HTTP', () => {
   })
 })
 
-it('is not used where it is Skillrail itself', async () => {
+it('does not use a server that is Skillrail itself', async () => {
   const servers = open(await serve(officialServer([], 'skillrail')))
   await expect(servers.get('far')).rejects.toMatchObject({
     message: 'The server far is Skillrail itself, which does not call itself',

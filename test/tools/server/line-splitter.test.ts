@@ -15,7 +15,7 @@ function split(chunks: readonly Buffer[], limit: number): { lines: string[]; dro
 }
 
 describe('lines of a stream', () => {
-  it('are the same wherever its chunks end', () => {
+  it('are the same for all boundaries of its chunks', () => {
     fc.assert(
       fc.property(
         fc.array(fc.string({ unit: 'grapheme' })),
@@ -38,7 +38,7 @@ describe('lines of a stream', () => {
     expect(split([Buffer.from('a\r\n\r\n\nb\nc')], 10).lines).toEqual(['a', 'b'])
   })
 
-  it('over the limit are dropped, and those after them are not', () => {
+  it('over the limit are dropped, and later lines are not', () => {
     const long = Buffer.from('x'.repeat(25))
     expect(split([long, long, Buffer.from('\nshort\n'), long, Buffer.from('\n')], 20)).toEqual({
       lines: ['short'],

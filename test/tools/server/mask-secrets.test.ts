@@ -34,11 +34,11 @@ describe('the mask of a server', () => {
       'abcdefghi abcdef',
       '[redacted] [redacted]',
     ],
-  ])('knows %s', (_, env, text, masked) => {
+  ])('contains %s', (_, env, text, masked) => {
     expect(serverMask({ kind: 'stdio', command: 'x', args: [], env })(text)).toBe(masked)
   })
 
-  it('knows headers, what stands behind their scheme, and the query of the address', () => {
+  it('contains headers, the value after their scheme, and the query of the address', () => {
     const headers = { Authorization: `Bearer ${key}`, 'X-Team': 'blue team' }
     const url = `https://mcp.example/?api_key=${password}`
     const mask = serverMask({ kind: 'http', url, headers })
@@ -46,7 +46,7 @@ describe('the mask of a server', () => {
   })
 })
 
-describe('a server that says its secret', () => {
+describe('a server that prints its secret', () => {
   let pool: ServerPool | undefined
   afterEach(async () => await pool?.close())
 
@@ -74,10 +74,10 @@ describe('a server that says its secret', () => {
       'as the error of its protocol',
       'read line; printf \'{"jsonrpc":"2.0","id":0,"error":{"code":-32000,"message":"no: %s"}}\\n\' "$MY_API_KEY"; sleep 1',
     ],
-  ])('has it masked %s', async (_, script) => {
-    const said = await failing(script)
-    expect(said).toContain('[redacted]')
-    for (const word of [key, 'horse']) expect(said).not.toContain(word)
+  ])('has its secret masked %s', async (_, script) => {
+    const errorText = await failing(script)
+    expect(errorText).toContain('[redacted]')
+    for (const word of [key, 'horse']) expect(errorText).not.toContain(word)
   })
 })
 
@@ -96,7 +96,6 @@ const results = {
   value: { content: [], structuredContent: deep, isError: true },
   both: { content: text('no'), structuredContent: deep, isError: true },
   parts: { content: parts, isError: true },
-  told: { content: text('### Error\\n' + said), structuredContent: deep },
   odd: { content: [{ type: 'odd', said }], isError: true },
   good: { content: text(said), structuredContent: deep },
 }
@@ -118,7 +117,7 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
 })
 `
 
-describe('an answer of a server with its secret in it', () => {
+describe('an answer of a server that contains its secret', () => {
   let pool: ServerPool | undefined
   afterEach(async () => await pool?.close())
 
@@ -134,8 +133,8 @@ describe('an answer of a server with its secret in it', () => {
     return await (await pool.get('a')).call(tool, {}, { onProgress })
   }
 
-  it.each(['text', 'value', 'both', 'parts', 'told', 'odd'])(
-    'has it masked in every part when it is one of a failure: %s',
+  it.each(['text', 'value', 'both', 'parts', 'odd'])(
+    'is masked in every part if it is a failure: %s',
     async (tool) => {
       const outcome = JSON.stringify(await called(tool))
       expect(outcome).toContain('[redacted]')
@@ -145,7 +144,7 @@ describe('an answer of a server with its secret in it', () => {
     },
   )
 
-  it('keeps what of it is not a secret', async () => {
+  it('keeps the text beside the secret', async () => {
     const { structured } = await called('both')
     expect(structured).toEqual({
       why: { list: ['not with [redacted]'], '[redacted]': 1 },
@@ -154,13 +153,13 @@ describe('an answer of a server with its secret in it', () => {
     })
   })
 
-  it('has it masked in what is said on the way', async () => {
+  it('is masked in progress messages', async () => {
     const steps: ToolProgress[] = []
     await called('good', (step) => steps.push(step))
     expect(steps).toEqual([{ progress: 1, message: 'not with [redacted]' }])
   })
 
-  it('stays as it is when it is what was asked for', async () => {
+  it('does not change if it is the requested result', async () => {
     expect(await called('good')).toMatchObject({
       content: [{ text: `not with ${key}` }],
       structured: { token: 'anything', code: 7 },

@@ -39,8 +39,8 @@ async function open(register: (server: McpServer) => void, asks = false): Promis
         typeof value === 'string' ? [[name, value] as [string, string]] : [],
       )
       const url = `http://${request.headers.host}${request.url}`
-      const given = Buffer.concat(parts).toString()
-      const body = given === '' ? null : asks ? withElicitation(given) : given
+      const requestText = Buffer.concat(parts).toString()
+      const body = requestText === '' ? null : asks ? withElicitation(requestText) : requestText
       const method = request.method ?? 'GET'
       const answer = await handler.fetch(new Request(url, { method, headers, body }))
       response.writeHead(answer.status, Object.fromEntries(answer.headers))
@@ -78,11 +78,13 @@ function registerMirrored(server: McpServer): void {
 }
 
 function lastHeaders(): Record<string, unknown> {
-  const own = Object.entries(seen.at(-1) ?? {}).filter(([name]) => name.startsWith('mcp-param-'))
-  return Object.fromEntries(own)
+  const parameterHeaders = Object.entries(seen.at(-1) ?? {}).filter(([name]) =>
+    name.startsWith('mcp-param-'),
+  )
+  return Object.fromEntries(parameterHeaders)
 }
 
-describe('parameters that a tool wants in headers, too', () => {
+describe('parameters that a tool also requires in headers', () => {
   it.each([
     [
       { region: 'eu-1', count: 3 },
@@ -93,7 +95,7 @@ describe('parameters that a tool wants in headers, too', () => {
     [{ region: ' eu' }, { 'mcp-param-region': '=?base64?IGV1?=' }],
     [{ region: '=?base64?x?=' }, { 'mcp-param-region': '=?base64?PT9iYXNlNjQ/eD89?=' }],
     [{}, {}],
-  ])('%j go as %j', async (parameters, headers) => {
+  ])('%j are sent as %j', async (parameters, headers) => {
     const server = await open(registerMirrored)
     await server.list()
     const outcome = await server.call('query', parameters)
@@ -101,7 +103,7 @@ describe('parameters that a tool wants in headers, too', () => {
     expect(lastHeaders()).toEqual(headers)
   })
 
-  it('go by the schema that the caller has, without a listing', async () => {
+  it('are sent as in the schema of the caller, without a listing', async () => {
     const server = await open(registerMirrored)
     const properties = { region: { type: 'string', 'x-mcp-header': 'Region' } }
     const before = seen.length
@@ -110,7 +112,7 @@ describe('parameters that a tool wants in headers, too', () => {
     expect(seen.length).toBe(before + 1)
   })
 
-  it('are looked up where the server misses them', async () => {
+  it('are looked up if the server reports them as missing', async () => {
     const server = await open(registerMirrored)
     const outcome = await server.call('query', { region: 'eu' }, { inputSchema: {} })
     expect(outcome).toMatchObject({ isError: false, content: [{ text: 'eu' }] })
@@ -128,7 +130,7 @@ describe('parameters that a tool wants in headers, too', () => {
         b: z.string().meta({ 'x-mcp-header': 'a' }),
       }),
     ],
-  ])('leave the tool out that marks one wrongly: %s', async (_, inputSchema) => {
+  ])('exclude a tool that declares one incorrectly: %s', async (_, inputSchema) => {
     await open((server) => {
       registerMirrored(server)
       server.registerTool('wrong', { inputSchema }, () => text(''))
@@ -170,14 +172,14 @@ describe('a server that asks instead of answering', () => {
     })
   })
 
-  it('is told by the protocol that nobody answers, and says so', async () => {
+  it('learns from the protocol that no user answers, and the error reports that', async () => {
     expect(await failureOf(await open(asking(z.object({}))))).toMatchObject({
       kind: 'input-required',
       message: expect.stringMatching(/asks during the call.*elicitation/),
     })
   })
 
-  it('is asked again where it wants nothing but that', async () => {
+  it('is called again if it requires nothing else', async () => {
     let rounds = 0
     const server = await open((official) => {
       official.registerTool('busy', { inputSchema: z.object({}) }, () => {

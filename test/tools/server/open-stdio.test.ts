@@ -34,14 +34,14 @@ describe.skipIf(process.platform === 'win32')('a server that cannot be started',
     ['#!/bin/sh -e\r\n', 'its first line, #!/bin/sh -e, ends with a carriage return'],
     ['#! /none/such\n', 'its first line names the interpreter /none/such, which does not exist'],
     ['#!/bin/sh\nexit 127\n', 'The server a did not start: it ended with exit code 127'],
-  ])('says what its script is missing: %j', async (text, expected) => {
+  ])('has an error that names what its script is missing: %j', async (text, expected) => {
     const command = join(directory, 'server.sh')
     writeFileSync(command, text, { mode: 0o755 })
     expect(await refusal(command)).toContain(expected)
     expect(await refusal('./server.sh', directory)).toContain(expected)
   })
 
-  it('says whether its program is not there, or may not be executed', async () => {
+  it('has an error for a missing program and for one without permission to execute', async () => {
     expect(await refusal('./gone')).toMatch(/could not be started: there is no program \.\/gone$/)
     expect(await refusal('no-such-program')).toContain(
       'there is no program no-such-program on the search path',
@@ -53,7 +53,7 @@ describe.skipIf(process.platform === 'win32')('a server that cannot be started',
     }
   })
 
-  it('says that its directory is not there', async () => {
+  it('has an error for a missing directory', async () => {
     const gone = join(directory, 'gone')
     expect(await refusal(process.execPath, gone)).toMatch(
       new RegExp(`the directory it is to run in, ${gone}, does not exist$`),

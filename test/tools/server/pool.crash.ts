@@ -40,21 +40,21 @@ describe.skipIf(process.platform === 'win32')('a pool of servers', () => {
     return block?.type === 'text' ? block.text : ''
   }
 
-  it('starts nothing before it is asked', async () => {
+  it('starts no server before the first call', async () => {
     open([testServer('a', marker)])
     expect(processesWith(marker)).toEqual([])
     await pool.get('a')
     expect(processesWith(marker)).toHaveLength(1)
   })
 
-  it('starts a server once for all who ask at the same time', async () => {
+  it('starts a server once for all simultaneous callers', async () => {
     open([testServer('a', marker)])
     const servers = await Promise.all([pool.get('a'), pool.get('a'), pool.get('a')])
     expect(new Set(servers.map((server) => server.instance())).size).toBe(1)
     expect(processesWith(marker)).toHaveLength(1)
   })
 
-  it('lists the tools of all servers, and what is wrong with the others', async () => {
+  it('lists the tools of all servers, and the errors of the others', async () => {
     open([
       testServer('a', marker),
       testServer('b', marker, ['ends-at-start']),
@@ -83,14 +83,14 @@ describe.skipIf(process.platform === 'win32')('a pool of servers', () => {
     expect(tools.at(-1)?.id).toBe('a__tool-1999')
   })
 
-  it('stops at a list that has no end', async () => {
+  it('stops at an endless list', async () => {
     open([testServer('a', marker, ['endless'])])
     const { tools, diagnostics } = await pool.list()
     expect(tools).toHaveLength(100)
     expect(diagnostics?.[0]?.message).toContain('its list of tools has no end')
   })
 
-  it('takes no notice of garbage on standard output, and says so once', async () => {
+  it('ignores invalid output on standard output, and reports it once', async () => {
     open([testServer('a', marker, ['garbage'])])
     expect(await texts('garbage')).toBe('after garbage')
     const garbage = events.filter((line) => line.includes(': it prints to stdout'))
@@ -99,7 +99,7 @@ describe.skipIf(process.platform === 'win32')('a pool of servers', () => {
     ])
   })
 
-  it('gives a server its configuration and the few variables of a client, no other', async () => {
+  it('passes a server only its configuration and the few variables of a client', async () => {
     const server = testServer('a', marker)
     const transport = { ...server.transport, env: { MINE: 'yes' }, cwd: '/' }
     open([{ ...server, transport }])
@@ -113,10 +113,10 @@ describe.skipIf(process.platform === 'win32')('a pool of servers', () => {
     ['crash', 'connection-lost', 'unknown', /it ended with exit code 7[\s\S]*out of memory/],
     ['failing', 'protocol', 'yes', /error -32000: the disk is full/],
     ['refused', 'invalid-parameters', 'no', /path is required/],
-    ['nowhere', 'tool-not-found', 'no', /has no tool nowhere/],
+    ['nowhere', 'invalid-parameters', 'no', /Tool nowhere not found/],
     ['no-result', 'protocol', 'yes', /cannot be used: it is not a result/],
     ['hang', 'timeout', 'unknown', /hang gave no answer within 300 ms/],
-  ])('a call of "%s" fails as %s, delivered: %s', async (tool, kind, delivered, message) => {
+  ])('fails a call of "%s" with %s, delivered: %s', async (tool, kind, delivered, message) => {
     open([testServer('a', marker)])
     const server = await pool.get('a')
     const timeoutMs = tool === 'hang' ? 300 : undefined
@@ -125,7 +125,7 @@ describe.skipIf(process.platform === 'win32')('a pool of servers', () => {
     })
   })
 
-  it('starts a server again that crashed, as another instance', async () => {
+  it('restarts a server after a crash, as another instance', async () => {
     open([testServer('a', marker)])
     const server = await pool.get('a')
     const before = server.instance()
@@ -134,7 +134,7 @@ describe.skipIf(process.platform === 'win32')('a pool of servers', () => {
     expect(server.instance()).not.toBe(before)
   })
 
-  it('hands on progress, and a cancellation to the server', async () => {
+  it('forwards progress, and sends a cancellation to the server', async () => {
     open([testServer('a', marker)])
     const server = await pool.get('a')
     const steps: number[] = []
@@ -155,7 +155,7 @@ describe.skipIf(process.platform === 'win32')('a pool of servers', () => {
     await until(async () => JSON.parse(await texts('cancelled')).length === 1)
   })
 
-  it('drops an answer over the limit, fails its call alone, and goes on', async () => {
+  it('drops an answer over the limit, fails only its call, and continues', async () => {
     open([testServer('a', marker)])
     const server = await pool.get('a')
     const [large, other] = await Promise.allSettled([
@@ -165,7 +165,7 @@ describe.skipIf(process.platform === 'win32')('a pool of servers', () => {
     expect(large).toMatchObject({
       reason: {
         failure: {
-          kind: 'protocol',
+          kind: 'too-large',
           delivered: 'yes',
           message: expect.stringContaining('over the limit'),
         },
@@ -176,7 +176,7 @@ describe.skipIf(process.platform === 'win32')('a pool of servers', () => {
     expect(processesWith(marker)).toHaveLength(1)
   })
 
-  it('keeps content of an unknown kind, and structured content as it is', async () => {
+  it('keeps content of an unknown kind, and structured content as sent', async () => {
     open([testServer('a', marker)])
     const outcome = await (await pool.get('a')).call('structured', {})
     expect(outcome).toMatchObject({
@@ -185,7 +185,7 @@ describe.skipIf(process.platform === 'win32')('a pool of servers', () => {
     })
   })
 
-  it('tells of tools that changed', async () => {
+  it('reports changed tools', async () => {
     open([testServer('a', marker)])
     const server = await pool.get('a')
     await server.call('change', {})
@@ -193,7 +193,7 @@ describe.skipIf(process.platform === 'win32')('a pool of servers', () => {
     expect((await server.list()).tools.map(({ name }) => name)).toContain('new')
   })
 
-  it('hides and refuses what the configuration of the server does not allow', async () => {
+  it('hides and refuses the tools that the configuration of the server does not allow', async () => {
     open([
       testServer('a', marker, [], { deny: ['secret'] }),
       testServer('b', marker, [], { allow: ['echo', 'secret'], deny: ['secret'] }),
@@ -235,14 +235,14 @@ describe.skipIf(process.platform === 'win32')('a pool of servers', () => {
     expect(processesWith(marker).length).toBeLessThan(2)
   })
 
-  it('says which program is missing', async () => {
+  it('names the missing program', async () => {
     const missing = { kind: 'stdio', command: 'no-such-program', args: [], env: {} } as const
     open([{ ...testServer('a', marker), transport: missing }])
     await expect(pool.get('a')).rejects.toThrow('there is no program no-such-program')
   })
 
   it.runIf(process.platform === 'linux')(
-    'ends a server that ignores its end, its children, and one that left the group',
+    'ends a server that ignores its end, its child processes, and a process that left the group',
     async () => {
       open([testServer('a', marker, ['stubborn', 'stray'])])
       await pool.get('a')
@@ -253,7 +253,7 @@ describe.skipIf(process.platform === 'win32')('a pool of servers', () => {
   )
 
   it.runIf(process.platform === 'linux')(
-    'ends what a server left behind that crashed, before it runs again and at the end',
+    'ends the processes of a crashed server, before it runs again and at the end',
     async () => {
       open([testServer('a', marker, ['child', 'stray'])])
       const server = await pool.get('a')
@@ -269,7 +269,7 @@ describe.skipIf(process.platform === 'win32')('a pool of servers', () => {
   )
 
   it.runIf(process.platform === 'linux').each(['SIGKILL', 'SIGTERM'] as const)(
-    'leaves nothing when we are ended by %s',
+    'leaves no process when Skillrail is ended by %s',
     async (signal) => {
       open([])
       const program = fileURLToPath(

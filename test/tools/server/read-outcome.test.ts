@@ -7,7 +7,7 @@ const deep: unknown = JSON.parse('['.repeat(200_000) + ']'.repeat(200_000))
 const text = (value: unknown): object => ({ type: 'text', text: value })
 const image = (data: string): object => ({ type: 'image', mimeType: 'image/png', data })
 
-/** As it comes from a server: whatever JSON there is. */
+/** The result as a server sends it: any JSON. */
 function read(result: object): ToolOutcome {
   return readOutcome(Object.fromEntries(Object.entries(result)))
 }
@@ -26,7 +26,7 @@ it.each([
   expect(() => read(result)).toThrow(message)
 })
 
-it('reports what cannot be used beside what can', () => {
+it('reports the invalid parts beside the valid ones', () => {
   expect(read({ content: [text('half'), 7, image('***')] })).toMatchObject({
     isError: false,
     content: [text('half')],
@@ -42,7 +42,7 @@ it('reports what cannot be used beside what can', () => {
   })
 })
 
-it('leaves a deep text as it is, and says that it is not read', () => {
+it('does not change a deep text, and reports that it is not read', () => {
   const json = '['.repeat(201) + ']'.repeat(201)
   expect(read({ content: [text(json)] })).toMatchObject({
     content: [text(json)],
@@ -52,13 +52,13 @@ it('leaves a deep text as it is, and says that it is not read', () => {
   expect(read({ content: [text(prose)] })).not.toHaveProperty('problems')
 })
 
-it('takes an answer whose isError is not a boolean as one of a failure', () => {
+it('reads an answer whose isError is not a boolean as a failure', () => {
   const outcome = read({ content: [text('no')], isError: 'true' })
   expect(outcome.isError).toBe(true)
   expect(read({ content: [text('yes')], isError: null }).isError).toBe(false)
 })
 
-it('takes structured content alone, and none where it is null', () => {
+it('accepts structured content alone, and none if it is null', () => {
   expect(read({ structuredContent: { a: 1 } })).toMatchObject({ structured: { a: 1 }, content: [] })
   const both = read({ content: [text('whole')], structuredContent: null })
   expect(both.structured).toBeUndefined()

@@ -22,7 +22,7 @@ afterEach(async () => {
   await pool.close()
 })
 
-it('says in a sentence what timed out when a server lists no tools', async () => {
+it('explains the timeout when a server lists no tools', async () => {
   pool = openServers([silent({ callTimeoutMs: 1000 })], { runtime: systemRuntime() })
   const { failures } = await pool.list()
   expect(failures).toMatchObject([
@@ -30,7 +30,7 @@ it('says in a sentence what timed out when a server lists no tools', async () =>
   ])
 })
 
-it('waits no longer for a server than its caller has patience', async () => {
+it('waits for a server at most as long as its caller', async () => {
   pool = openServers([silent({})], { runtime: systemRuntime() })
   const { failures } = await pool.list({ patienceMs: () => 50 })
   expect(failures).toMatchObject([
@@ -41,7 +41,7 @@ it('waits no longer for a server than its caller has patience', async () => {
 it.each([
   ['http', 'http://127.0.0.1:44999/mcp', 'nothing answers there (ECONNREFUSED)'],
   ['sse', 'http://127.0.0.1:44999/sse', 'ECONNREFUSED'],
-] as const)('says over %s that nothing answers there', async (kind, url, why) => {
+] as const)('reports over %s that no server answers there', async (kind, url, why) => {
   pool = openServers([definition('down', { kind, url, headers: {} })], { runtime: systemRuntime() })
   const { failures } = await pool.list()
   expect(failures[0]?.message).toContain(why)

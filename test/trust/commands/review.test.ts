@@ -2,8 +2,8 @@ import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { loadConfiguration } from '../../../src/core/configuration.ts'
-import { reviewWorkspace } from '../../../src/trust/commands/review.ts'
-import { trustReportLines } from '../../../src/trust/commands/report.ts'
+import { reviewWorkspace } from '../../../src/project/trust-review.ts'
+import { trustReportLines } from '../../../src/commands/trust/report-text.ts'
 import { TrustStore } from '../../../src/trust/store.ts'
 import { runtimeIn, temporaryDirectory, writeFiles } from '../_project.ts'
 
@@ -27,7 +27,7 @@ function project() {
   return { workspace, write, review }
 }
 
-it('accepts the text that was there when the report was made, and shows which text that is', async () => {
+it('accepts the text of the report, not a later text', async () => {
   const { write, review } = project()
   const shown = review({ pin: true })
   const lines = trustReportLines(shown.report).join('\n')
@@ -43,7 +43,7 @@ it('accepts the text that was there when the report was made, and shows which te
   ])
 })
 
-it('accepts no script that came while it was asked whether text may change again', async () => {
+it('accepts no script that appeared during the question about text', async () => {
   const { write, review } = project()
   await review({ pin: true }).accept()
   const shown = review({ pin: false })
@@ -58,7 +58,7 @@ it('accepts no script that came while it was asked whether text may change again
   expect(review({}).report.changes).toHaveLength(1)
 })
 
-it.skipIf(process.platform === 'win32')('says of a circular link what it is', () => {
+it.skipIf(process.platform === 'win32')('reports a circular link as such', () => {
   const { workspace, review } = project()
   symlinkSync('loop', join(workspace, 'loop'))
   expect(() => review({}, 'loop')).toThrow(expect.objectContaining({ code: 'ELOOP' }))

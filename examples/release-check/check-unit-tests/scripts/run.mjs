@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-const part = process.argv[2] ?? 'core'
+const part = process.argv[2] ?? 'trigger'
 const report = join(process.env.SKILLRAIL_SCRATCH ?? '.', 'unit-tests.json')
 spawnSync(
   process.execPath,

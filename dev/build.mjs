@@ -1,0 +1,200 @@
+// Makes dist/ from src/. The compiler checks and writes the declarations; the bundler joins the many
+// small modules, because loading each from a file of its own would cost every start 100 ms. The
+// library is ESM; the command line and the hook are CommonJS, which Node starts faster.
+import { execFileSync } from 'node:child_process'
+import { chmodSync, copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { rolldown } from 'rolldown'
+import { copyHook } from './plugins.mjs'
+import { viewPage } from './view-page.mjs'
+
+/** Libraries that the hook loads only when it needs them. */
+const hookLibraries = ['re2js', 'jsonc-parser', 'smol-toml']
+/** Libraries of the process that works on a rail. */
+const railLibraries = [...hookLibraries, 'zod']
+
+rmSync('dist', { recursive: true, force: true })
+execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {
+  stdio: 'inherit',
+})
+const entries = ['index', 'agent', 'ai', 'testing']
+keepReachableDeclarations(entries.map((entry) => `dist/entries/${entry}.d.ts`))
+await bundle(Object.fromEntries(entries.map((entry) => [entry, `src/entries/${entry}.ts`])), {
+  dir: 'dist/entries',
+  format: 'esm',
+  chunkFileNames: 'shared/[name].js',
+})
+await bundle(
+  { bin: 'src/cli/bin.ts' },
+  {
+    dir: 'dist/cli',
+    format: 'cjs',
+    entryFileNames: '[name].cjs',
+    chunkFileNames: '[name].cjs',
+  },
+  {
+    ...withPlugins(commanderInside(), await pageInside()),
+    preserveEntrySignatures: 'allow-extension',
+    treeshake: { moduleSideEffects: (id) => /cli\/bin\.ts$|\/commander\//.test(id) },
+  },
+)
+chmodSync('dist/cli/bin.cjs', 0o755)
+copyFileSync('node_modules/commander/LICENSE', 'dist/cli/LICENSE-commander')
+copyFileSync('node_modules/js-yaml/LICENSE', 'dist/LICENSE-js-yaml')
+copyFileSync('node_modules/unbash/LICENSE', 'dist/LICENSE-unbash')
+copyFileSync('node_modules/zod/LICENSE', 'dist/LICENSE-zod')
+await bundleHook()
+const rail = await asOneFile('src/rail/rail-main.ts', railLibraries)
+writeFileSync('dist/hook/rail.cjs', rail)
+copyHook({ hook: await asOneFile('src/rail/hook-main.ts', hookLibraries), rail })
+
+/**
+ * Keeps the declarations that an entry of the package leads to, and deletes the others. `#folder/file`
+ * is a source in this repository only: in declarations it becomes a relative path.
+ */
+function keepReachableDeclarations(entries) {
+  const kept = new Set()
+  const visit = (file) => {
+    if (kept.has(file)) return
+    kept.add(file)
+    const text = readFileSync(file, 'utf8').replaceAll(
+      /(?<=(?:from|import\() ?['"])#([^'"]+)/g,
+      (_, name) => relative(dirname(file), `dist/${name}.js`).replace(/^(?!\.)/, './'),
+    )
+    writeFileSync(file, text)
+    for (const [, name = ''] of text.matchAll(/(?:from|import\() ?['"](\.[^'"]+)['"]/g)) {
+      visit(join(dirname(file), name.replace(/\.[jt]s$/, '.d.ts')))
+    }
+  }
+  for (const entry of entries) visit(entry)
+  for (const name of readdirSync('dist', { recursive: true, encoding: 'utf8' })) {
+    const file = join('dist', name)
+    if (file.endsWith('.d.ts') && !kept.has(file)) rmSync(file)
+  }
+}
+
+async function bundle(input, output, options = {}) {
+  // Every command reads frontmatter; a library in a file of its own would cost each start more. The hook
+  // has no `node_modules` beside it.
+  const external = (name) => !/^[./#]|^(?:js-yaml|stemmer|unbash|zod\/mini)$/.test(name)
+  const build = await rolldown({ input, platform: 'node', external, ...options })
+  const { output: written } = await build.write(output)
+  await build.close()
+  refuseCircles(written)
+}
+
+/**
+ * Files that load each other find the other one half done. Modules grouped by hand make such circles
+ * where there was none; the group then lacks a module.
+ *
+ * @param {readonly { fileName: string, imports?: readonly string[] }[]} files
+ */
+function refuseCircles(files) {
+  const imports = new Map(files.map((file) => [file.fileName, file.imports ?? []]))
+  const done = new Set()
+  const visit = (name, way) => {
+    if (way.includes(name)) {
+      throw new Error(`files of dist load each other: ${[...way, name].join(' > ')}`)
+    }
+    if (done.has(name)) return
+    for (const next of imports.get(name) ?? []) visit(next, [...way, name])
+    done.add(name)
+  }
+  for (const name of imports.keys()) visit(name, [])
+}
+
+/**
+ * commander loads `node:child_process` for commands in files of their own, which are not used here:
+ * a fifth of the start of a command. It is joined to the command line so that this can wait.
+ */
+function commanderInside() {
+  const id = '\0lazy-child-process'
+  const isForCommander = (name, importer) =>
+    name === 'node:child_process' && importer?.includes('/commander/') === true
+  const plugin = {
+    name: 'lazy-child-process',
+    resolveId: (name, importer) => (isForCommander(name, importer) ? id : undefined),
+    load: (name) =>
+      name === id
+        ? `exports.spawn = (...given) => process.getBuiltinModule('node:child_process').spawn(...given)`
+        : undefined,
+  }
+  return {
+    plugins: [plugin],
+    external: (name, importer) =>
+      !/^[./#\0]|^(?:commander|js-yaml|zod\/mini)$/.test(name) && !isForCommander(name, importer),
+  }
+}
+
+/** The page of the local view is text by now: nothing of it is joined, or even there, later. */
+async function pageInside() {
+  const text = JSON.stringify(await viewPage())
+  return {
+    name: 'page-inside',
+    load: (id) =>
+      id.endsWith('/src/view/page-text.ts')
+        ? `export const pageText = () => Promise.resolve(${text})`
+        : undefined,
+  }
+}
+
+function withPlugins(options, ...plugins) {
+  return { ...options, plugins: [...options.plugins, ...plugins] }
+}
+
+/**
+ * The hook is copied to a place of its own, where nothing else of the package is. What a prompt always
+ * needs is one file; what it seldom needs is loaded by dynamic import, and the libraries lie beside it.
+ */
+async function bundleHook() {
+  const output = {
+    format: 'cjs',
+    exports: 'named',
+    entryFileNames: '[name].cjs',
+    chunkFileNames: '[name].cjs',
+  }
+  await bundle(
+    { hook: 'src/rail/hook-main.ts' },
+    { ...output, dir: 'dist/hook', minify: true },
+    {
+      preserveEntrySignatures: 'allow-extension',
+      treeshake: { moduleSideEffects: (id) => /hook-main/.test(id) },
+    },
+  )
+  await bundle(
+    Object.fromEntries(hookLibraries.map((name) => [name, name])),
+    { ...output, dir: 'dist/hook/libraries', minify: true, exports: 'named' },
+    {
+      external: (name) => name.startsWith('node:'),
+      resolve: { mainFields: ['module', 'main'] },
+    },
+  )
+}
+
+/**
+ * A program as one file, which needs nothing beside it: the hook for the packages of clients, of which six
+ * copies of all its files would be a tenth of the package, and the process that works on a rail.
+ */
+async function asOneFile(input, libraries) {
+  const required = new RegExp(
+    String.raw`createRequire\(import\.meta\.url\)(?=\('(?:${libraries.join('|')})'\))`,
+    'g',
+  )
+  const plugin = {
+    name: 'libraries-inside',
+    transform: (code) => ({ code: code.replace(required, 'require') }),
+  }
+  const build = await rolldown({
+    input,
+    platform: 'node',
+    // A rail has no model of its own and runs on the journal engine.
+    external: (name) => /^node:|^#agent\/|^#chain\/restate\//.test(name),
+    resolve: { mainFields: ['module', 'main'] },
+    plugins: [plugin],
+    treeshake: { moduleSideEffects: (id) => /(?:hook|rail)-main/.test(id) },
+  })
+  const { output } = await build.generate({ format: 'cjs', codeSplitting: false, minify: true })
+  await build.close()
+  if (output.length !== 1) throw new Error(`${input} is ${output.length} files instead of one`)
+  return output[0].code
+}

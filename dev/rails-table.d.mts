@@ -1,0 +1,2 @@
+/** What each client does for a rail, as a Markdown table. */
+export function railsTable(): string

@@ -1,0 +1,116 @@
+import { defineCommand, type Note, option } from '#core/command'
+import { contradiction, exitCode, type ExitCode } from '#core/errors'
+import { linesText, safeLine } from '#core/text'
+import type { ChainEvent } from '#chain/engine'
+import { renderPlan, renderPlanMermaid } from '#chain/plan-model'
+import type { RunAnswer } from '#chain/run-answer'
+import { engineOptions, wantsServer } from '#project/engines'
+import { type PlanAnswer, planSkill, runSkill } from '#project/runs'
+import { planForClients, type RailPlan } from '#rail/plan'
+import { railLine } from '#hooks/status'
+import { confinementOptions, executeOptions, instructionOptions } from './options.ts'
+import { runFormats, runNotes, runShown } from './run-text.ts'
+
+type Result = RunAnswer | PlanAnswer
+
+export const command = defineCommand<Result, ChainEvent>()({
+  arguments: {
+    '<skill>': 'a name, a directory, or a SKILL.md',
+    '[arguments...]': 'for every step; put arguments with a dash after --',
+  },
+  options: {
+    ...engineOptions,
+    ...confinementOptions,
+    ...instructionOptions,
+    dryRun: option.flag('--dry-run', 'show the plan and run nothing'),
+    yesGates: option.flag('--yes-gates', 'approve every gate in advance'),
+    baseUrl: option.text('--base-url <url>', 'the address of the model server'),
+    ...executeOptions,
+    requireVerified: option.flag(
+      '--require-verified',
+      'a success needs more than the word of an agent',
+    ),
+    report: option.list(
+      '--report <format[=file]>',
+      'json, junit, github or html; - is stdout (repeatable)',
+    ),
+    events: option.optional(
+      '--events [file]',
+      'events as lines of JSON, to --events=FILE or stdout',
+    ),
+  },
+  examples: ['run release-check --report html=report.html'],
+  async run(context, { arguments: [name = '', ...words], ...values }) {
+    if (values.dryRun) {
+      wantsServer(values)
+      const hint = 'Nothing runs.'
+      if (values.report.length > 0) throw contradiction('--dry-run', '--report', hint)
+      if (values.events !== undefined) throw contradiction('--dry-run', '--events', hint)
+      return await planSkill(context, name, values)
+    }
+    return await runSkill(context, { name, arguments: words }, values)
+  },
+  ...runShown,
+  render: (result, screen) =>
+    isPlan(result) ? renderPlan(result, screen) : runShown.render(result, screen),
+  notes: (result, screen) => (isPlan(result) ? planNotes(result) : runNotes(result, screen)),
+  exitCode: (result) => (isPlan(result) ? codeOfPlan(result) : runShown.exitCode(result)),
+  formats: runFormats((result: Result) => {
+    if (isPlan(result)) throw new Error('a plan has no report')
+    return result
+  }),
+  jobSummary: true,
+})
+
+function isPlan(result: Result): result is PlanAnswer {
+  return 'steps' in result
+}
+
+export const planCommand = defineCommand<RailPlan>()({
+  arguments: { '<skill>': 'a name, a directory, or a SKILL.md' },
+  options: {
+    format: option.choice('--format <format>', 'text or mermaid', {
+      choices: ['text', 'mermaid'],
+      default: 'text',
+    }),
+    client: option.text('--client <client>', 'what this agent client enforces of the plan'),
+    ...instructionOptions,
+  },
+  examples: ['chain plan release-check --format mermaid', 'chain plan release --client claude'],
+  async run(context, { arguments: [name = ''], ...values }) {
+    const answer = await planForClients(context, name, values)
+    // Beside a drawing there are no notes.
+    if (values.format === 'mermaid') {
+      context.diagnose(answer.diagnostics)
+      if (answer.sandbox !== undefined) context.note(answer.sandbox)
+    }
+    return answer
+  },
+  render: (answer, screen) => renderPlan(answer, screen) + clientText(answer),
+  notes: planNotes,
+  exitCode: codeOfPlan,
+  formats: { mermaid: (answer) => renderPlanMermaid(answer) },
+})
+
+function clientText({ client }: RailPlan): string {
+  if (client === undefined) return ''
+  const { title, enforced, limits } = client
+  return linesText([
+    '',
+    `${title}: ${railLine({ ...client, platform: client.client })}`,
+    ...enforced.map((sentence) => `  ${safeLine(sentence)}`),
+    limits.length > 0 && 'What it cannot do:',
+    ...limits.map(({ text }) => `  ${text}`),
+  ])
+}
+
+function planNotes({ diagnostics, sandbox }: PlanAnswer): Note[] {
+  return [...diagnostics, ...(sandbox === undefined ? [] : [sandbox])]
+}
+
+/** Whether the plan could run: 4 without trust, 3 with another error. */
+function codeOfPlan({ diagnostics }: PlanAnswer): ExitCode {
+  if (diagnostics.some(({ code }) => code === 'skill-not-trusted')) return exitCode.refused
+  const broken = diagnostics.some(({ severity }) => severity === 'error')
+  return broken ? exitCode.notFound : exitCode.done
+}

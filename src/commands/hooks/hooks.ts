@@ -1,0 +1,292 @@
+import { type Context, defineCommand, option, type Screen } from '#core/command'
+import { contradiction, exitCode, SkillrailError, UsageError } from '#core/errors'
+import { amount, didYouMean, linesText, safeLine, safeText } from '#core/text'
+import { unifiedDiff } from '#core/unified-diff'
+import { adapters, isPlatform, launcherName, type Platform, platforms } from '#hooks/adapters'
+import { refuseWhileGuarded } from '#rail/refuse'
+import { type FileChange, installHook, uninstallHook } from '#hooks/install'
+import {
+  type HooksStatus,
+  hooksStatus,
+  installedPlatforms,
+  isThere,
+  type PlatformStatus,
+  railLine,
+  startableChains,
+  type Registered,
+} from '#hooks/status'
+import type { AppliedGuards } from '#trust/accepted-guards'
+import { fileProblem } from '#hooks/switches'
+import { type HookTrace, readTraces, type TraceReading } from '#hooks/trace'
+
+interface ChangesResult {
+  changes: readonly (Omit<FileChange, 'before'> & {
+    changed: boolean
+    /** What is, or would be, done to the file; `none` where it is as it should be. */
+    action: 'made' | 'changed' | 'removed' | 'none'
+    diff: string
+  })[]
+  errors: readonly { platform: Platform; code: string; message: string }[]
+  dryRun: boolean
+}
+
+const changeOptions = {
+  user: option.flag('--user', 'your own configuration, for every project (default)'),
+  project: option.flag('--project', 'the configuration of this project'),
+  dryRun: option.flag('--dry-run', 'show the changes and write nothing'),
+}
+
+export const install = defineCommand<ChangesResult>()({
+  arguments: {
+    '[client...]': `${platforms.join(', ')}; default: those found here`,
+  },
+  options: changeOptions,
+  details:
+    'Everything else in a file stays as it is; skillrail hooks uninstall puts back what was there.',
+  examples: ['hooks install claude'],
+  async run(context, values) {
+    const named = values.arguments.map(clientNamed)
+    const clients = named.length > 0 ? named : installedPlatforms(context.runtime)
+    if (clients.length === 0) {
+      const message = 'no agent client was found on this machine'
+      const hint = `Name one: ${platforms.join(', ')}.`
+      throw new UsageError({ code: 'client-missing', message, hint })
+    }
+    const result = await changeEach(context, clients, values, installHook)
+    for (const { platform, scope } of result.changes) {
+      const { title, steps, note } = adapters[platform]
+      for (const text of [steps[scope], note]) {
+        if (text !== undefined) context.note(`${title}: ${text}`)
+      }
+    }
+    const chains = values.dryRun ? [] : startableChains(context, result.changes)
+    if (chains.length > 0) {
+      context.note(
+        `Chains that run as rails when you call them: ${chains.map(safeLine).join(', ')}`,
+      )
+    }
+    return result
+  },
+  exitCode: codeOf,
+  render: changesText,
+})
+
+export const uninstall = defineCommand<ChangesResult>()({
+  arguments: { '[client...]': 'clients to remove the hook from; default: all' },
+  options: changeOptions,
+  details: 'A file that nobody else has changed is put back byte for byte.',
+  examples: ['hooks uninstall claude'],
+  async run(context, values) {
+    const named = values.arguments.map(clientNamed)
+    if (!values.dryRun) refuseWhileGuarded(context, 'hooks uninstall')
+    return await changeEach(context, named.length === 0 ? platforms : named, values, uninstallHook)
+  },
+  exitCode: codeOf,
+  render: changesText,
+})
+
+async function changeEach(
+  { runtime, note }: Context,
+  clients: readonly Platform[],
+  { user, project, dryRun }: { user: boolean; project: boolean; dryRun: boolean },
+  change: typeof installHook,
+): Promise<ChangesResult> {
+  if (user && project) {
+    throw contradiction('--user', '--project', 'Give one of them, or call the command twice.')
+  }
+  const scope = project ? 'project' : 'user'
+  const changes: Change[] = []
+  const errors: ChangesResult['errors'][number][] = []
+  for (const platform of clients) {
+    try {
+      const done = await change(runtime, platform, { scope, dryRun })
+      changes.push(described(done))
+      const isInstalled = done.after?.includes(launcherName) === true
+      const problem = isInstalled ? fileProblem(platform, done.after ?? '') : undefined
+      if (problem !== undefined) {
+        note(
+          `${adapters[platform].title}: the hook will not run. ${problem}: ${safeLine(done.path)}`,
+        )
+      }
+    } catch (error) {
+      if (!(error instanceof SkillrailError)) throw error
+      errors.push({ platform, code: error.code, message: error.message })
+      note(`${adapters[platform].title}: ${error.message}`)
+      if (error.hint !== undefined) note(`  ${error.hint}`)
+    }
+  }
+  return { changes, errors, dryRun }
+}
+
+type Change = ChangesResult['changes'][number]
+
+function described({ before, after, ...facts }: FileChange): Change {
+  const changed = before !== after
+  const action = after === undefined ? 'removed' : before === undefined ? 'made' : 'changed'
+  const diff = unifiedDiff(facts.path, before ?? '', after ?? '')
+  return { ...facts, changed, after, action: changed ? action : 'none', diff }
+}
+
+function changesText({ changes, dryRun }: ChangesResult): string {
+  const lines = changes.flatMap(({ platform, path, action, diff, backup }) => {
+    const { title } = adapters[platform]
+    if (action === 'none') return `${title}: nothing to change: ${safeLine(path)}`
+    if (dryRun) return [`${title}: would be ${action}: ${safeLine(path)}`, safeText(diff)]
+    const kept = backup === undefined ? '' : `; before: ${safeLine(backup)}`
+    return `${title}: ${action}: ${safeLine(path)}${kept}`
+  })
+  return linesText(lines)
+}
+
+function codeOf({ errors }: ChangesResult): 0 | 1 {
+  return errors.length > 0 ? exitCode.failed : exitCode.done
+}
+
+export const status = defineCommand<HooksStatus>()({
+  helpsToRepair: true,
+  arguments: { '[client...]': 'clients to show; default: all' },
+  options: {},
+  details:
+    'Ends with 1 when an installed hook is broken or outdated, or does not run in this folder.',
+  examples: ['hooks status'],
+  async run({ runtime }, { arguments: names }) {
+    const wanted = names.map(clientNamed)
+    const all = await hooksStatus(runtime)
+    const isWanted = (platform: Platform) => wanted.length === 0 || wanted.includes(platform)
+    return { ...all, platforms: all.platforms.filter((one) => isWanted(one.platform)) }
+  },
+  exitCode: (result) => (isWell(result) ? exitCode.done : exitCode.failed),
+  render({ launcher, probe, platforms, guards }, screen) {
+    const rows = platforms.map((client) => {
+      const missing = client.missing.map((event) => eventNames[event]).join(', ')
+      return [
+        client.title,
+        client.program === undefined ? 'not found' : 'found',
+        `you: ${shortState(client.user)}`,
+        `project: ${shortState(client.project)}`,
+        isThere(client) && missing !== '' ? `without: ${missing}` : '',
+      ]
+    })
+    const lines = [
+      ...platforms.flatMap(platformLines),
+      // Those of every client would be a page.
+      ...(platforms.length === 1
+        ? platforms.flatMap(({ limits }) => limits.map(({ text }) => text))
+        : []),
+      '',
+      `launcher  ${launcher.state}  ${safeLine(launcher.path)}`,
+    ]
+    if (launcher.state === 'outdated')
+      lines.push('          skillrail hooks install brings it up to date.')
+    if (probe)
+      lines.push(
+        `one call  ${probe.durationMs} ms  ${safeLine(probe.problem ?? 'as it should be')}`,
+      )
+    return screen.table(rows) + linesText([...lines, ...guardLines(guards)])
+  },
+})
+
+function guardLines({ chains, unreadable }: AppliedGuards): string[] {
+  return [
+    ...chains.map(({ name, calls, isOwn }) => {
+      const where = isOwn ? 'in every project' : 'in this project'
+      return `guards    ${safeLine(calls.join(' and '))}: denied ${where}, except in ${safeLine(name)}`
+    }),
+    ...unreadable.map(
+      ({ path, reason }) =>
+        `guards    commands and MCP tools are denied: ${safeLine(path)} cannot be read (${safeLine(reason)})`,
+    ),
+  ]
+}
+
+function isWell({ launcher, probe, platforms }: HooksStatus): boolean {
+  const states = platforms.flatMap(({ user, project }) => [user.state, project.state])
+  if (states.includes('broken') || states.includes('outdated')) return false
+  const stuck = platforms.filter(({ program, runs }) => {
+    const answers = Object.values(runs).flatMap((run) => run?.answer ?? [])
+    return program !== undefined && answers.length > 0 && answers.every((one) => one === 'no')
+  })
+  if (stuck.length > 0) return false
+  return !states.includes('installed') || (launcher.state === 'current' && probe?.ok === true)
+}
+
+const eventNames = {
+  before: 'denying tools',
+  after: 'references with results',
+  compact: 'compaction',
+  subagent: 'subagents',
+  stop: 'ends of turns',
+} as const
+
+function shortState(place: Registered): string {
+  if (place.state !== 'installed') return place.state
+  return place.parts === 1 ? 'installed' : `installed in ${place.parts} parts`
+}
+
+function platformLines(status: PlatformStatus): string[] {
+  const { title, user, project, runs, lastFired, rivals, steps, note } = status
+  const problems = [user, project].flatMap((place) =>
+    'reason' in place ? [`${title}: ${safeLine(place.path)}: ${safeLine(place.reason)}`] : [],
+  )
+  const off = Object.values(runs).flatMap((run) => (run?.answer === 'no' ? run.reason : []))
+  const fired = lastFired === undefined ? [] : [`last fired ${lastFired}`]
+  const others = rivals.map(
+    (path) =>
+      `${safeLine(path)} adds context to prompts too, and the client keeps one context only`,
+  )
+  const notes = [
+    ...new Set(off),
+    ...(isThere(status) ? [railLine(status)] : []),
+    ...steps,
+    ...(isThere(status) ? [...fired, ...others] : []),
+    ...(isThere(status) && note !== undefined ? [note] : []),
+  ]
+  return [...problems, ...notes.map((text) => `${title}: ${text}`)]
+}
+
+export const log = defineCommand<TraceReading>()({
+  helpsToRepair: true,
+  options: {
+    limit: option.integer('-n, --limit <number>', 'maximum number of newest prompts', {
+      least: 1,
+      most: 999_999,
+      default: 20,
+    }),
+  },
+  details: 'The log has only prompts that matched a trigger. Secrets are masked.',
+  examples: ['hooks log -n 5'],
+  async run(context, { limit }) {
+    const found = readTraces(context.runtime, limit)
+    const { unreadable, path } = found
+    if (unreadable > 0) context.note(`${amount(unreadable, 'line')} of ${path} could not be read`)
+    return found
+  },
+  render: ({ traces }, screen) =>
+    traces.length === 0
+      ? 'No trigger has fired yet.\n'
+      : traces.map((trace) => traceText(trace, screen)).join(''),
+})
+
+function traceText(trace: HookTrace, { style }: Screen): string {
+  const { at, platform, cwd, prompt, injected, withheld, durationMs, error } = trace
+  const file = ({ skill, path }: { skill: string; path: string }): string =>
+    `${safeLine(skill)}/${safeLine(path)}`
+  const lines = [
+    `${at}  ${platform}  ${durationMs} ms  ${style('dim', safeLine(cwd))}`,
+    `  ${safeLine(prompt)}`,
+    ...injected.map((given) => `  + ${file(given)} (${given.characters} characters)`),
+    ...withheld.map((held) => `  - ${file(held)}: ${safeLine(held.reason)}`),
+    error !== undefined && `  ! ${safeLine(error)}`,
+  ]
+  return linesText(lines)
+}
+
+export function clientNamed(name: string): Platform {
+  if (isPlatform(name)) return name
+  const message = `${name} is not a client; the clients are ${platforms.join(', ')}`
+  throw new UsageError({
+    code: 'client-unknown',
+    message,
+    hint: didYouMean(name, platforms) || undefined,
+  })
+}

@@ -1,0 +1,43 @@
+import type { Runtime } from '#core/runtime'
+import type { HookEvent, Platform } from './adapters.ts'
+import type { HookPayload } from './prompt.ts'
+
+/** Enforces a chain in the session of a client. The hook asks it at every event, before the triggers. */
+export interface RailHook {
+  /** Undefined if no rail answers the event. Never throws. */
+  answer(event: RailEvent): Promise<RailAnswer | undefined>
+}
+
+export interface RailEvent {
+  platform: Platform
+  kind: HookEvent
+  payload: HookPayload
+  /** The prompt, with the call of a skill as `/skill arguments`; empty for other events. */
+  prompt: string
+  /** The installed chain that has this name. */
+  chainNamed(name: string): Promise<ChainSkill | undefined>
+  runtime: Runtime
+}
+
+export interface ChainSkill {
+  name: string
+  /** Its `SKILL.md`. */
+  path: string
+  /** Only a user can start it: its author disabled the invocation by models. */
+  personOnly: boolean
+}
+
+export type RailAnswer =
+  /** For the model; `tell` is one line for the user. */
+  | { kind: 'context'; text: string; tell?: string | undefined }
+  /** Denies a tool call. */
+  | { kind: 'deny'; reason: string }
+  /** Lets the client ask the user about a tool call; denies it where the client cannot. */
+  | { kind: 'ask'; question: string }
+  /** Continues the agent at the end of its turn. */
+  | { kind: 'block'; reason: string }
+  /** Lets the event pass, with one line for the user where the client can show it. */
+  | { kind: 'tell'; tell: string }
+
+/** Begins the text that an agent gets where a client cannot show the user a line itself. */
+export const tellBeginning = 'Tell the user in one sentence, then end your turn: '

@@ -1,0 +1,151 @@
+import { ancestryOf, refuseBelowAgent } from '#core/agent-ancestry'
+import type { Context } from '#core/command'
+import { SkillrailError } from '#core/errors'
+import { sha256 } from '#core/json'
+import { printedText } from '#core/printed-text'
+import { isYes, linesText, safeLine } from '#core/text'
+import type { ChainEvent } from '#chain/engine'
+import { ApprovalRefusedError } from '#chain/errors'
+import { allSteps, type Plan } from '#chain/plan-model'
+import { resultLines, shortText } from '#chain/result-text'
+import { answerWith, type RunAnswer } from '#chain/run-answer'
+import { readResult } from '#chain/run-chain'
+import {
+  type ApprovalRecord,
+  type ApprovalStrength,
+  isStrongEnough,
+  type RunJournal,
+} from '#chain/run-journal'
+import { argumentsOf, keepsArguments } from '#chain/run-line'
+import { renderTimeline } from '#chain/timeline'
+import { choiceOf, planToContinue } from './continue-run.ts'
+import { resumeOn } from './engines.ts'
+import { recordDecision, requiredGate, waitingGate } from './gates.ts'
+import { type ConfinementChoice, idleSetup } from './run-setup.ts'
+import { executeRun } from './runs.ts'
+import { signApproval, statementOf } from './signed-approvals.ts'
+import { findRun } from './stored-runs.ts'
+
+export interface GateDecision {
+  /** The run as a user names it. */
+  name: string
+  /** Needed if several gates wait. */
+  step: string | undefined
+  /** Why; the steps that a rejection leads back to are told. */
+  reason: string | undefined
+  arguments: readonly string[]
+  approved: boolean
+  /** Whether the user signs the approval with a key. */
+  sign?: boolean
+}
+
+/** Asks a user at a terminal about the gate that a run waits at, and continues the run. */
+export async function decideGate(
+  context: Context<ChainEvent>,
+  { name, step, reason, arguments: words, approved, sign = false }: GateDecision,
+  options: ConfinementChoice,
+): Promise<RunAnswer> {
+  refuseBelowAgent(context, approved ? 'runs approve' : 'runs reject')
+  const { project, runId, journal } = await findRun(context, name, options)
+  const { line } = project
+  const gate = await waitingGate(journal, context.runtime, step, line)
+  // Where a rejection executes nothing, or cannot, it works even when the skills have changed.
+  const usable = await planToContinue(project, journal, 'approve').catch((error: unknown) => {
+    if (approved || !(error instanceof SkillrailError)) throw error
+    return undefined
+  })
+  const plan = usable ?? journal.plan
+  const strength = sign ? 'signed' : terminalStrength(context)
+  if (approved) refuseWeakApproval(context, plan, gate.step, strength)
+  const continues = keepsArguments(journal) && continuesAfterRejection(plan, gate.step)
+  // Refused before anybody is asked.
+  if (approved) argumentsOf(journal, words)
+  const again = line(approved ? 'runs approve' : 'runs reject', runId, sign ? ['--sign'] : [])
+  const shown = await confirm(context, { runId, step: gate.step, approved, again }, journal)
+  const at = new Date(context.runtime.now()).toISOString()
+  const about = { channel: 'terminal', strength, user: context.runtime.user() } as const
+  const signature = sign ? signApproval(context, statementOf(runId, gate, at)) : undefined
+  const shownDigest = sha256(JSON.stringify(shown))
+  const decision = { approved, at, ...about, signature, shown, shownDigest, reason }
+  const resumption = {
+    runId,
+    plan,
+    prepare: recordDecision(gate, decision, line),
+    arguments: words,
+    command: 'approve',
+    executesNothing: !approved && (usable === undefined || !continues),
+  } as const
+  if (!resumption.executesNothing) {
+    return await executeRun(project, plan, choiceOf(journal, options), async (setup) =>
+      resumeOn(project, journal, resumption, setup),
+    )
+  }
+  const result = await resumeOn(project, journal, resumption, idleSetup(project))
+  return answerWith(result, project)
+}
+
+/** Whether a rejection leads back to an earlier step, or some steps run always. */
+function continuesAfterRejection({ root }: Plan, gated: string): boolean {
+  return allSteps(root).some(
+    ({ step, always, rework }) => always === true || (step === gated && rework !== undefined),
+  )
+}
+
+/** What a question at this terminal proves about the user. */
+function terminalStrength({ runtime }: Pick<Context, 'runtime'>): 'attended' | 'unknown' {
+  return ancestryOf(runtime, process.pid).kind === 'none' ? 'attended' : 'unknown'
+}
+
+function refuseWeakApproval(
+  { settings }: Context<ChainEvent>,
+  plan: Plan,
+  step: string,
+  strength: ApprovalStrength,
+): void {
+  const planned = allSteps(plan.root).find((one) => one.step === step)
+  const required = requiredGate(planned?.gate, settings)
+  if (isStrongEnough(required, { channel: 'terminal', strength })) return
+  throw new ApprovalRefusedError(
+    'approval-too-weak',
+    `${step} needs an approval that is ${String(required)}, and the one from this terminal is ${strength}`,
+    required === 'signed'
+      ? 'Sign it with your key of SSH: skillrail runs approve --sign'
+      : 'Approve it in a terminal that no agent client has started.',
+  )
+}
+
+async function confirm(
+  context: Context<ChainEvent>,
+  about: { runId: string; step: string; approved: boolean; again: string },
+  journal: RunJournal,
+): Promise<NonNullable<ApprovalRecord['shown']>> {
+  const { runId, step, approved, again } = about
+  const result = await readResult(journal, context.runtime)
+  const outputs = result.attempts.at(-1)?.chain_state.previous_outputs ?? []
+  const failed = outputs.filter((output) => output.status !== 'success')
+  const refused = (code: string, message: string): ApprovalRefusedError =>
+    new ApprovalRefusedError(code, message, `In a terminal: ${again}`)
+  const answer = await context.ask({
+    text: `${approved ? 'Approve' : 'Reject'} ${safeLine(step)} in run ${runId}? [y/N] `,
+    about: (screen) =>
+      linesText([
+        ...failed.map(({ step: name, status, errors }) => {
+          const why = errors[0]?.message ?? status
+          return screen.style(
+            'red',
+            `FAILED before ${safeLine(printedText(`${step}: ${name}: ${why}`))}`,
+          )
+        }),
+        ...renderTimeline(result, screen),
+        ...resultLines(result),
+      ]),
+    otherwise: () =>
+      refused('approval-needs-terminal', `${step} needs the approval of a user at a terminal`),
+  })
+  if (!isYes(answer)) throw refused('approval-not-given', `no decision was made about ${step}`)
+  return outputs.map(({ step: name, status, result: said }) => ({
+    step: name,
+    status,
+    result: shortText(said),
+  }))
+}

@@ -1,0 +1,90 @@
+import type { Context } from '#core/command'
+import { isYes, linesText, safeLine } from '#core/text'
+import type { ChainEvent } from '#chain/engine'
+import { ApprovalRefusedError } from '#chain/errors'
+import { lostGates } from '#chain/lost-gates'
+import type { Plan } from '#chain/plan-model'
+import { answerWith, type RunAnswer } from '#chain/run-answer'
+import { planChanged, refuseImported } from '#chain/continuation'
+import { readResult } from '#chain/run-chain'
+import type { RemovedGates, RunJournal } from '#chain/run-journal'
+import { isFailed } from '#chain/step-result'
+import { type ChainProject, planKept, usablePlan } from './chains.ts'
+import { resumeOn } from './engines.ts'
+import type { ExecuteChoice } from './run-setup.ts'
+import { executeRun } from './runs.ts'
+import { openRun } from './stored-runs.ts'
+
+/** Continues a run that was interrupted, cancelled or has failed. */
+export async function resumeStored(
+  context: Context<ChainEvent>,
+  run: { name: string; arguments: readonly string[]; force: boolean },
+  options: ExecuteChoice,
+): Promise<RunAnswer> {
+  const { name, arguments: words, force } = run
+  const { project, runId, journal } = await openRun(context, name, options)
+  if (journal.status === 'success') {
+    context.note(`The run ${runId} has ended; nothing was executed.`)
+    return answerWith(await readResult(journal, context.runtime), project)
+  }
+  const plan = await planToContinue(project, journal, 'resume', force)
+  const again = project.line('runs resume', runId, ['--force'])
+  const removedGates = await confirmLostGates(context, journal, plan, again)
+  const resumption = { runId, plan, force, removedGates, arguments: words }
+  return await executeRun(project, plan, choiceOf(journal, options), async (setup) =>
+    resumeOn(project, journal, resumption, setup),
+  )
+}
+
+/** The options of a run that continues: its own client, model and engine, with the rights that are given now. */
+export function choiceOf({ run }: RunJournal, values: ExecuteChoice): ExecuteChoice {
+  const { via, model, baseUrl, tools } = run.request
+  return { ...values, via, model, baseUrl, tools, engine: run.server?.engine }
+}
+
+/** A changed plan is refused before the user is asked anything. */
+export async function planToContinue(
+  project: ChainProject,
+  journal: RunJournal,
+  command: 'resume' | 'approve',
+  force = false,
+): Promise<Plan> {
+  refuseImported(journal)
+  const { run, status } = journal
+  const plan = await usablePlan(project, planKept(project, run))
+  // A run that has ended is refused by the caller, as such.
+  const change = isFailed(status) ? undefined : planChanged(journal, plan, command, project.line)
+  if (change && !force) throw change
+  return plan
+}
+
+/** Asks before a run continues, or starts again, without a gate that it had. */
+export async function confirmLostGates(
+  context: Context<ChainEvent>,
+  { run: { runId }, plan: before }: RunJournal,
+  now: Plan,
+  again: string,
+): Promise<RemovedGates | undefined> {
+  const steps = lostGates(before.root, now.root)
+  if (steps.length === 0) return undefined
+  const names = steps.join(', ')
+  const refused = (code: string, message: string): ApprovalRefusedError =>
+    new ApprovalRefusedError(
+      code,
+      message,
+      `Put back the gates, or answer the question in a terminal: ${again}`,
+    )
+  const answer = await context.ask({
+    text: `Remove from run ${runId} the approval of ${safeLine(names)}? [y/N] `,
+    about: () =>
+      linesText(
+        steps.map((step) =>
+          safeLine(`The run had a gate at ${step}. Without it, nobody is asked before it goes on.`),
+        ),
+      ),
+    otherwise: () =>
+      refused('gate-removal-needs-terminal', `the run ${runId} needs an approval of ${names}`),
+  })
+  if (!isYes(answer)) throw refused('gate-removal-refused', `the run keeps its gates: ${names}`)
+  return { steps, user: context.runtime.user() }
+}

@@ -1,0 +1,97 @@
+import type { Runtime } from '#core/runtime'
+import type { Settings } from '#core/settings'
+import type { Gate } from '#skill/model'
+import { RunStateError } from '#chain/errors'
+import { readResult } from '#chain/run-chain'
+import { allSteps } from '#chain/plan-model'
+import {
+  type ApprovalRecord,
+  type ChainRecord,
+  type GateRecord,
+  isApproved,
+  type RunJournal,
+} from '#chain/run-journal'
+import type { RunLine } from '#chain/run-line'
+import { walkResult } from '#chain/step-result'
+
+/** The gate that a run waits at. `step` names one where several steps of a group wait. */
+export async function waitingGate(
+  journal: RunJournal,
+  clock: Runtime,
+  step: string | undefined,
+  line: RunLine,
+): Promise<GateRecord> {
+  const gates = walkResult(await readResult(journal, clock)).flatMap((walked) => {
+    const gate = journal.gates.get(walked.key)
+    // A chain with waiting steps below has passed its own gate.
+    const waits = walked.leaf && walked.step.status === 'waiting'
+    return waits && gate && !isOpen(journal, gate) ? [gate] : []
+  })
+  const matching = step === undefined ? gates : gates.filter((gate) => gate.step === step)
+  const [gate, second] = matching
+  if (gate && !second) return gate
+  const { runId } = journal.run
+  if (gates.length === 0) {
+    const message = `the run ${runId} does not wait for an approval`
+    throw new RunStateError('no-gate-waits', message, `See: ${line('runs show', runId)}`)
+  }
+  const names = gates.map((candidate) => candidate.step)
+  throw new RunStateError(
+    gate ? 'gate-ambiguous' : 'no-gate-waits',
+    `these steps of the run ${runId} wait for approval: ${names.join(', ')}`,
+    `Choose one: --step ${names[0]}`,
+  )
+}
+
+/** Whether the gate was approved already, so that its step waits for something else. */
+function isOpen(journal: RunJournal, gate: GateRecord): boolean {
+  const planned = allSteps(journal.plan.root).find(({ step }) => step === gate.step)
+  return isApproved(gate, planned?.gate, journal.approvals.get(gate.key), undefined)
+}
+
+/** What a gate asks for: what the chain says, or more if the user's setting does. */
+export function requiredGate(
+  gate: Gate | undefined,
+  { rail }: { rail: Pick<Settings['rail'], 'approval'> },
+): Gate {
+  if (rail.approval === 'signed' || gate === 'signed') return 'signed'
+  return rail.approval === 'attended' || gate === 'attended' ? 'attended' : true
+}
+
+/**
+ * Writes the decision of a user about the gate that was shown. Called while the journal is locked,
+ * so that the gate cannot change. Throws {@link RunStateError} when the run waits for something
+ * else by now.
+ */
+export function recordDecision(
+  shown: GateRecord,
+  decision: Pick<
+    ApprovalRecord,
+    | 'approved'
+    | 'at'
+    | 'user'
+    | 'shown'
+    | 'shownDigest'
+    | 'channel'
+    | 'strength'
+    | 'signature'
+    | 'reason'
+  >,
+  line: RunLine,
+): (journal: RunJournal, append: (record: ChainRecord) => void) => void {
+  return (journal, append) => {
+    const gate = journal.gates.get(shown.key)
+    if (gate?.stateDigest !== shown.stateDigest || gate.planDigest !== shown.planDigest) {
+      throw new RunStateError(
+        'gate-changed',
+        `the run ${journal.run.runId} waits for something else now`,
+        `Look again: ${line('runs show', journal.run.runId)}`,
+      )
+    }
+    const { key, planDigest, stateDigest } = gate
+    const about = { key, planDigest, stateDigest }
+    const record: ApprovalRecord = { type: 'approval', ...about, by: 'person', ...decision }
+    append(record)
+    journal.approvals.set(key, record)
+  }
+}

@@ -1,0 +1,32 @@
+import { findProgram } from '#core/find-program'
+import type { Runtime } from '#core/runtime'
+import type { RailAnswer } from '#hooks/rail-hook'
+
+/** A Skillrail command in a text, without npx. */
+const commandLine = /(?<!npx )(?<![\w./@-])skillrail (?=(?:chain|hooks|runs|trust|validate)\b)/g
+
+/**
+ * Replaces `skillrail` with `npx skillrail` if the search path has no such program. That is so for an
+ * installation by `npx`, or as a package of the client.
+ */
+export function runnableText(text: string, runtime: Runtime): string {
+  if (text.search(commandLine) < 0 || findProgram('skillrail', runtime) !== undefined) return text
+  return text.replaceAll(commandLine, 'npx skillrail ')
+}
+
+export function runnableAnswer(answer: RailAnswer, runtime: Runtime): RailAnswer {
+  const runnable = (text: string): string => runnableText(text, runtime)
+  switch (answer.kind) {
+    case 'context': {
+      const { kind, text, tell } = answer
+      return { kind, text: runnable(text), tell: tell === undefined ? undefined : runnable(tell) }
+    }
+    case 'ask':
+      return { kind: answer.kind, question: runnable(answer.question) }
+    case 'deny':
+    case 'block':
+      return { kind: answer.kind, reason: runnable(answer.reason) }
+    case 'tell':
+      return { kind: answer.kind, tell: runnable(answer.tell) }
+  }
+}

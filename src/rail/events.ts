@@ -1,0 +1,524 @@
+import { isAbsolute } from 'node:path'
+import { uniqueText } from '#core/runtime'
+import { lockHolder } from '#core/file-lock'
+import { findWorkspace } from '#core/read-files'
+import { safeLine } from '#core/text'
+import { type ChainSkill, type RailAnswer, type RailEvent, tellBeginning } from '#hooks/rail-hook'
+import { guardsIn } from '#trust/accepted-guards'
+import { calledChain, railPath } from './place.ts'
+import { claimTurn } from '#hooks/given'
+import { fingerprint } from '#core/fingerprint'
+import type { ClientCall } from './calls.ts'
+import { originOfPrompt } from './claude-transcript.ts'
+import type { RailRequest } from './driver.ts'
+import {
+  changeRail,
+  readRail,
+  readRails,
+  type RailSession,
+  removeRail,
+  type Standing,
+  type Unconfirmed,
+} from './session.ts'
+import { turnLimits, unattributed } from '#hooks/rail-facts'
+import { judgePrompt, processToNote, type SenderReader, systemSender } from './sender.ts'
+import { startingChain } from './starting.ts'
+import { asksToTakeOver, takeOver } from './take-over.ts'
+import { type RailWord, readRailWord } from './words.ts'
+
+/** Answers one event of a session that has a rail, or in which a chain may start. */
+export async function answerRailEvent(
+  event: RailEvent,
+  given: Partial<Patience>,
+  senders: SenderReader = systemSender,
+): Promise<RailAnswer | undefined> {
+  const patience = { ...patienceOf(event.platform), ...given, senders }
+  switch (event.kind) {
+    case 'prompt':
+      return await answerPrompt(event, patience)
+    case 'before':
+      return await answerCall(event, patience)
+    case 'after':
+      return await noticeCall(event, patience)
+    case 'stop':
+      return await answerTurnEnd(event, patience)
+    case 'compact':
+      return await recall(event, patience)
+    case 'subagent':
+      return undefined
+  }
+}
+
+/** How long an event waits. Longer work continues in its process, and a later event delivers the result. */
+export interface Patience {
+  prompt: number
+  turnEnd: number
+  /** The file that this process executes; default: the file beside the hook. */
+  program?: string | undefined
+}
+
+interface Means extends Patience {
+  senders: SenderReader
+}
+
+function patienceOf(platform: RailEvent['platform']): Patience {
+  const prompt = 1800
+  return { prompt, turnEnd: turnLimits[platform]?.checkMs ?? prompt }
+}
+
+async function answerPrompt(event: RailEvent, patience: Means): Promise<RailAnswer | undefined> {
+  const { runtime, payload, prompt } = event
+  const { session } = payload
+  // The prompts of subagents come from the agent.
+  if (session === undefined || payload.agent !== '') return undefined
+  const reading = readRail(runtime, session)
+  if (reading.kind === 'unreadable') return unreadable(reading)
+  const called = await calledChain(event, prompt)
+  if (reading.kind === 'none') {
+    if (!called && asksToTakeOver(payload.prompt)) return await resumeHere(event, patience, session)
+    if (!called || !claimPrompt(event, session)) return undefined
+    const { chain, words } = called
+    return await start(event, patience, { session, chain, words })
+  }
+  const { rail } = reading
+  // Another client has a session of the same name: guards apply there too, and nothing else.
+  if (rail.client !== event.platform) return undefined
+  // Qwen Code reports an empty prompt after each batch of tools.
+  if (payload.prompt.trim() === '' || isContinuation(payload.prompt, rail)) return undefined
+  if (!claimPrompt(event, session)) return undefined
+  if (rail.standing === 'ended') {
+    removeRail(runtime, session)
+    const ending = endingOf(rail)
+    if (!called) return ending
+    const { chain, words } = called
+    const started = await start(event, patience, { session, chain, words })
+    return started?.kind === 'context'
+      ? { ...started, tell: [ending.tell, started.tell ?? ''].join(' ').trim() }
+      : ending
+  }
+  const turn = { id: turnOf(event), receivedStep: false, worked: false, blocks: 0 }
+  const word = readRailWord(payload.prompt, stepsOf(rail))
+  if (word || rail.unconfirmed) {
+    changeRail(runtime, session, (now) => ({ ...now, turn, unconfirmed: undefined }))
+    if (word) return await answerWord(event, patience, rail, word)
+  }
+  if (rail.unconfirmed) return await confirm(event, patience, rail, rail.unconfirmed)
+  if (called) {
+    const text = `The chain \`${rail.chain}\` is still open in this session, so \`${called.chain.name}\` did not start as a rail.`
+    return { kind: 'context', text: `${text} ${standingText(rail)}`, tell: text }
+  }
+  if (rail.standing === 'checked') {
+    changeRail(runtime, session, (now) => ({ ...now, turn }))
+    return await handToDriver(event, { kind: 'deliver', session }, patience)
+  }
+  const isAtWork = lockHolder(railPath(runtime, session)) !== undefined
+  let text: string | undefined
+  changeRail(runtime, session, (now) => {
+    const next = atPrompt(now, isAtWork)
+    text = now.pending ?? standingText(next)
+    return { ...next, turn: { ...turn, receivedStep: next.turn.receivedStep } }
+  })
+  return text === undefined ? undefined : { kind: 'context', text }
+}
+
+/** A session without a rail continues that of a session which is gone. */
+async function resumeHere(
+  event: RailEvent,
+  means: Means,
+  session: string,
+): Promise<RailAnswer | undefined> {
+  if (!claimPrompt(event, session)) return undefined
+  const taken = takeOver({ ...event, session, turn: turnOf(event) }, means.senders)
+  if (!taken) return undefined
+  if ('refusal' in taken) return taken.refusal
+  return await answerWord(event, means, taken.rail, { word: 'resume' })
+}
+
+/** Says that a chain has ended, if the end came after its hook. */
+function endingOf({ reason }: RailSession) {
+  return { kind: 'context', text: `${reason} Tell the user so.`, tell: reason } as const
+}
+
+/** The agent gets the pending text, or continues with its step. */
+function atPrompt(rail: RailSession, isAtWork: boolean): RailSession {
+  const { pending, standing, step, turn } = rail
+  if (pending !== undefined) {
+    const received = { ...turn, receivedStep: step !== undefined }
+    return { ...rail, standing: step ? 'working' : standing, pending: undefined, turn: received }
+  }
+  // The user has answered, the client has ended the turn, or the process of the check has died.
+  const isDead = standing === 'checking' && !isAtWork
+  const continues = standing === 'continue' || standing === 'question' || isDead
+  const same = { ...rail, turn: { ...turn, receivedStep: continues } }
+  return continues ? { ...same, standing: 'working', reason: '' } : same
+}
+
+/** A client may call two hooks: that of a package, and that of `hooks install`. The first one answers. */
+function claimPrompt({ runtime, payload: { turn } }: RailEvent, session: string): boolean {
+  const place = `rail ${session} prompt ${turn}`
+  return turn === undefined || claimTurn(runtime, place, { number: 1, of: 1 })
+}
+
+/** The steps that a word can mean. */
+function stepsOf({ step, steps }: RailSession): string[] {
+  return [...new Set([...(step ? [step.step] : []), ...steps])]
+}
+
+/** Only a prompt from the client process with the chain decides about the chain. */
+async function answerWord(
+  event: RailEvent,
+  means: Means,
+  rail: RailSession,
+  word: RailWord,
+): Promise<RailAnswer | undefined> {
+  const { runtime, payload, platform } = event
+  const { session } = rail
+  const request = { kind: 'word', session, word, event: 'prompt' } as const
+  if (word.word === 'status' || word.word === 'unclear') {
+    return await handToDriver(event, { ...request, strength: 'unknown' }, means)
+  }
+  const verdict = judgePrompt(event, rail, means.senders)
+  if (verdict.kind === 'other') return notCounted(rail, word, verdict.why)
+  const clientProcess = verdict.kind === 'same' ? verdict.process : rail.clientProcess
+  const { promptId } = payload
+  const isPermission = word.word === 'approve' || word.word === 'accept'
+  if (platform === 'claude' && verdict.kind === 'same' && isPermission && promptId !== undefined) {
+    const unconfirmed = { prompt: payload.prompt, promptId }
+    changeRail(runtime, session, (now) => ({ ...now, clientProcess, unconfirmed }))
+    const text = `The user typed \`rail ${word.word}\`. Claude Code confirms that when your turn ends: call no tool now and end your turn; then the chain continues.`
+    return { kind: 'context', text }
+  }
+  if (clientProcess !== rail.clientProcess) {
+    changeRail(runtime, session, (now) => ({ ...now, clientProcess }))
+  }
+  const strength = verdict.kind === 'same' ? 'prompted' : 'unknown'
+  return await handToDriver(event, { ...request, strength }, means)
+}
+
+/** Origins of a prompt in Claude Code's transcript that a user, or a program of the user, can have. */
+const typedOrigins: ReadonlySet<string> = new Set(['human', 'sdk'])
+
+/** Claude Code writes who typed a prompt into its transcript, after the event of the prompt. */
+async function confirm(
+  event: RailEvent,
+  patience: Means,
+  rail: RailSession,
+  { prompt, promptId }: Unconfirmed,
+): Promise<RailAnswer | undefined> {
+  const { runtime, payload, kind } = event
+  const word = readRailWord(prompt, stepsOf(rail))
+  if (!word) return undefined
+  changeRail(runtime, rail.session, (now) => ({ ...now, unconfirmed: undefined }))
+  const origin = originOfPrompt(payload.transcript ?? '', promptId)
+  const isTurnEnd = kind === 'stop'
+  if (origin !== undefined && !typedOrigins.has(origin)) {
+    const answer = notCounted(rail, word, `Claude Code says that its origin is ${safeLine(origin)}`)
+    return isTurnEnd ? { kind: 'tell', tell: answer.tell } : answer
+  }
+  const { session } = rail
+  const strength = origin === undefined ? 'unknown' : 'prompted'
+  const at = isTurnEnd ? 'turn-end' : 'prompt'
+  const request = { kind: 'word', session, word, strength, event: at } as const
+  return await handToDriver(event, request, patience)
+}
+
+function notCounted(rail: RailSession, { word }: RailWord, why: string) {
+  const tell = `\`rail ${word}\` does not count: ${why}. Type it where the chain ${rail.chain} started, or decide in a terminal of your own: skillrail runs show ${rail.runId}`
+  return { kind: 'context', text: `${tell}. Tell the user so, and end your turn.`, tell } as const
+}
+
+/** Whether a prompt is the rail's text that keeps the agent working: some clients report it as a prompt. */
+function isContinuation(prompt: string, { turn }: RailSession): boolean {
+  if (prompt.startsWith(tellBeginning)) return true
+  return turn.sent !== undefined && prompt.includes(turn.sent)
+}
+
+async function start(
+  event: RailEvent,
+  patience: Means,
+  called: { session: string; chain: ChainSkill; words: string },
+): Promise<RailAnswer | undefined> {
+  if (turnLimits[event.platform] === undefined) {
+    const { name } = called.chain
+    const tell = `The chain \`${name}\` does not run as a rail here: this client reports no end of a turn, so nothing would be checked.`
+    return {
+      kind: 'context',
+      text: `${tell} Do its steps with: skillrail chain start ${name}`,
+      tell,
+    }
+  }
+  const turn = turnOf(event)
+  const clientProcess = processToNote(event, patience.senders)
+  const request = { kind: 'start', client: event.platform, turn, clientProcess, ...called } as const
+  return await handToDriver(event, request, patience)
+}
+
+/** The agent is about to call a tool. */
+async function answerCall(event: RailEvent, means: Means): Promise<RailAnswer | undefined> {
+  const { runtime, payload, platform } = event
+  const { tool, call, session, toolInput } = payload
+  const workspace = findWorkspace(runtime.cwd, runtime)
+  const rails = railsFor(event, session, workspace)
+  const records = guardsIn(runtime, [runtime.cwd, ...projectFolders(runtime)])
+  const starting = session === undefined ? undefined : startingChain(runtime, session)
+  if (rails.length === 0 && records.length === 0 && starting === undefined) return undefined
+  const { denialAtStart, denialOf, denialWithoutRail, denialWithoutRecord, denialWithoutState } =
+    await import('./guards.ts')
+  const clientCall = { client: platform, tool, call, cwd: runtime.cwd, workspace }
+  let asked: RailAnswer | undefined
+  for (const reading of rails) {
+    const reason =
+      reading.kind === 'unreadable'
+        ? denialWithoutState(clientCall, reading)
+        : await denialOf(clientCall, reading.rail, toolInput)
+    if (reason === undefined) continue
+    const one =
+      reading.kind === 'rail' ? await askAbout(event, clientCall, reading.rail, means) : undefined
+    if (one?.kind !== 'ask') return one ?? { kind: 'deny', reason }
+    asked = one
+  }
+  // Afterwards the rail's state has the guards: it is written before any script runs.
+  if (starting !== undefined && rails.length === 0) {
+    const reason = denialAtStart(clientCall, starting)
+    if (reason !== undefined) return { kind: 'deny', reason }
+  }
+  const open = rails.flatMap((one) => {
+    if (one.kind !== 'rail' || one.rail.client !== platform) return []
+    const { gate, guards } = one.rail
+    return [
+      { ...one.rail, guards: asked && gate && one.rail.session === session ? gate.guards : guards },
+    ]
+  })
+  for (const record of records) {
+    const reason =
+      record.kind === 'unreadable'
+        ? denialWithoutRecord(clientCall, record)
+        : await denialWithoutRail(clientCall, record, open)
+    if (reason !== undefined) return { kind: 'deny', reason }
+  }
+  if (!asked) noteWork(event, open)
+  return asked
+}
+
+/** Returns the folders of the session's start from the client: the agent may have changed the directory. */
+function projectFolders({ env }: RailEvent['runtime']): string[] {
+  return Object.entries(env).flatMap(([name, value]) =>
+    name.endsWith('_PROJECT_DIR') && value !== undefined && isAbsolute(value) ? [value] : [],
+  )
+}
+
+/** Notes that the turn does something. Codex does not report the end of a shell call with a patch. */
+function noteWork({ runtime, payload }: RailEvent, rails: readonly RailSession[]): void {
+  const rail = rails.find(({ session, turn }) => session === payload.session && !turn.worked)
+  if (!rail || !isWork(payload)) return
+  try {
+    changeRail(runtime, rail.session, (now) => ({ ...now, turn: { ...now.turn, worked: true } }))
+  } catch {
+    // The call is allowed, whether this can be noted or not.
+  }
+}
+
+/** Lets the client ask the user about a guarded call whose gate waits for such an answer. */
+async function askAbout(
+  event: RailEvent,
+  call: ClientCall,
+  rail: RailSession,
+  { senders }: Means,
+): Promise<RailAnswer | undefined> {
+  const { payload, runtime, platform } = event
+  const { gate, session, standing, client } = rail
+  const isOwn = client === platform && session === payload.session && payload.agent === ''
+  if (!gate || standing !== 'approval' || !isOwn) return undefined
+  const { denialOf } = await import('./guards.ts')
+  const denial = await denialOf(call, { ...rail, guards: gate.guards }, payload.toolInput)
+  if (denial !== undefined) return undefined
+  const { canBeAsked } = await import('./question.ts')
+  const cannot = canBeAsked(event, rail, senders)
+  if (cannot !== undefined) {
+    const reason = `\`${gate.step}\` waits for an approval, and the client cannot ask the user now: ${cannot}. Tell the user: ${rail.reason}`
+    return { kind: 'deny', reason }
+  }
+  const noted = fingerprintOf(payload)
+  changeRail(runtime, session, (now) => {
+    return (
+      now.gate && { ...now, gate: { ...now.gate, calls: [...now.gate.calls, noted].slice(-9) } }
+    )
+  })
+  return { kind: 'ask', question: gate.question }
+}
+
+function fingerprintOf({ tool, toolInput }: RailEvent['payload']): string {
+  return fingerprint(`${tool} ${toolInput}`)
+}
+
+/** The agent made a call about which the client had to ask: the user has agreed. */
+async function noticeAnswer(
+  event: RailEvent,
+  rail: RailSession,
+  means: Means,
+): Promise<RailAnswer | undefined> {
+  const { payload, runtime } = event
+  const { gate, session } = rail
+  const called = fingerprintOf(payload)
+  if (!gate?.calls.includes(called) || payload.agent !== '') return undefined
+  changeRail(runtime, session, (now) => now.gate && { ...now, gate: { ...now.gate, calls: [] } })
+  const { canBeAsked } = await import('./question.ts')
+  const cannot = canBeAsked(event, rail, means.senders)
+  if (cannot !== undefined) {
+    const tell = `The answer about this call does not approve \`${gate.step}\`: ${cannot}. ${rail.reason}`
+    return { kind: 'context', text: `${tell} Tell the user so.`, tell }
+  }
+  const { step, question } = gate
+  return await handToDriver(event, { kind: 'agreed', session, step, question }, means)
+}
+
+function railsFor(
+  { runtime, platform }: RailEvent,
+  session: string | undefined,
+  workspace: string,
+) {
+  const own = session === undefined ? ({ kind: 'none' } as const) : readRail(runtime, session)
+  if (own.kind !== 'none') return [own]
+  if (session !== undefined && !unattributed.has(platform)) return []
+  return readRails(runtime)
+    .filter(
+      (reading) =>
+        reading.kind === 'unreadable' ||
+        (reading.kind === 'rail' && reading.rail.workspace === workspace),
+    )
+    .flatMap((reading) => (reading.kind === 'none' ? [] : [reading]))
+}
+
+/** The agent has called a tool: a chain that it loaded starts, and work in this turn is noted. */
+async function noticeCall(event: RailEvent, patience: Means): Promise<RailAnswer | undefined> {
+  const { runtime, payload, platform } = event
+  const { session, call } = payload
+  if (session === undefined) return undefined
+  const reading = readRail(runtime, session)
+  if (reading.kind === 'unreadable') return undefined
+  if (reading.kind === 'none' || reading.rail.standing === 'ended') {
+    const [name] = call?.kind === 'skill' && payload.agent === '' ? call.paths : []
+    const chain = name === undefined ? undefined : await event.chainNamed(name)
+    if (!chain || chain.personOnly) return undefined
+    if (reading.kind === 'rail') removeRail(runtime, session)
+    return await start(event, patience, { session, chain, words: payload.skillArguments })
+  }
+  if (reading.rail.client !== platform) return undefined
+  const rail = withProcess(event, reading.rail, patience.senders)
+  const notice = (now: RailSession): RailSession | undefined => {
+    const { turn } = now
+    const worked = turn.worked || isWork(payload)
+    const blocks = turnLimits[platform]?.restartsAtTool === true ? 0 : turn.blocks
+    const isSame = worked === turn.worked && blocks === turn.blocks
+    return isSame ? undefined : { ...now, turn: { ...turn, worked, blocks } }
+  }
+  // Most calls change nothing, so the lock is taken for the others only.
+  if (notice(rail)) changeRail(runtime, session, notice)
+  return rail.gate ? await noticeAnswer(event, rail, patience) : undefined
+}
+
+/** Notes the process of the client at the first event that shows it, if the start of the rail did not. */
+function withProcess(event: RailEvent, rail: RailSession, senders: SenderReader): RailSession {
+  if (rail.clientProcess !== undefined || event.payload.agent !== '') return rail
+  const clientProcess = processToNote(event, senders)
+  if (clientProcess === undefined) return rail
+  const change = (now: RailSession): RailSession => ({ ...now, clientProcess })
+  return changeRail(event.runtime, rail.session, change) ?? rail
+}
+
+/** The clients' tools for searching, planning and asking: none of them edits or runs anything. */
+const harmless =
+  /^(?:grep|glob|ls|list|rg|search|(?:list|search)_\w+|read_\w+|web_?(?:fetch|search)|google_web_search|todo\w*|\w*_todos?|update_plan|ask\w*|question|request_user_input|report_intent)$/i
+
+/** Whether a call edited or ran something, as far as its name says. */
+function isWork({ call, tool }: RailEvent['payload']): boolean {
+  if (call) return call.kind !== 'read' && call.kind !== 'skill'
+  return !harmless.test(tool)
+}
+
+/** Where the end of a turn may have to be checked. */
+const turnEnds: readonly Standing[] = ['working', 'running', 'checking', 'checked']
+
+/** The agent ends its turn. */
+async function answerTurnEnd(event: RailEvent, patience: Means): Promise<RailAnswer | undefined> {
+  const { runtime, payload, platform } = event
+  const { session } = payload
+  if (session === undefined || payload.agent !== '' || payload.hasBackgroundTasks) return undefined
+  const reading = readRail(runtime, session)
+  // An unreadable state cannot be updated. Without an answer, no client repeats its turn forever.
+  if (reading.kind !== 'rail') return undefined
+  if (reading.rail.client !== platform) return undefined
+  const rail = withProcess(event, reading.rail, patience.senders)
+  if (rail.unconfirmed) {
+    const place = `rail ${session} ${rail.unconfirmed.promptId}`
+    if (!claimTurn(runtime, place, { number: 1, of: 1 })) return undefined
+    return await confirm(event, patience, rail, rail.unconfirmed)
+  }
+  if (!turnEnds.includes(rail.standing)) return undefined
+  // A check executes the agent's code, which the user allows by leaving this mode.
+  if (payload.permissionMode === 'plan') return undefined
+  const { receivedStep, worked, blocks } = rail.turn
+  const isNew = rail.pending !== undefined || rail.standing !== 'working'
+  if (!receivedStep && !worked && !isNew) return undefined
+  // A check or a script that another turn began: a later event has its result.
+  const isAtWork = rail.standing === 'checking' || rail.standing === 'running'
+  if (isAtWork && lockHolder(railPath(runtime, session))) return undefined
+  // The turn's ID is included, because a process may have died after its claim in another turn.
+  const place = `rail ${session} ${rail.sequence} ${rail.turn.id}`
+  const isFirst = claimTurn(runtime, place, { number: 1, of: 1 })
+  if (!isFirst) return undefined
+  const limit = turnLimits[platform]
+  if (limit?.blocks !== undefined && blocks + 1 >= limit.blocks) {
+    const tell = `The chain ${rail.chain} continues with your next prompt: the client ends this turn.`
+    changeRail(runtime, session, (now) => {
+      return { ...now, standing: 'continue', reason: tell, sequence: now.sequence + 1 }
+    })
+    return { kind: 'tell', tell }
+  }
+  const request = { kind: 'turn-end', session, message: payload.lastMessage } as const
+  return await handToDriver(event, request, patience)
+}
+
+/** The context was compacted, or a session was resumed: the agent gets its step again. */
+async function recall(event: RailEvent, patience: Means): Promise<RailAnswer | undefined> {
+  const { runtime, payload } = event
+  const { session, source } = payload
+  if (session === undefined || payload.eventName !== 'SessionStart') return undefined
+  const reading = readRail(runtime, session)
+  if (reading.kind === 'none') return undefined
+  if (reading.kind === 'unreadable') return unreadable(reading)
+  if (reading.rail.client !== event.platform) return undefined
+  if (source === 'resume') return { kind: 'context', text: standingText(reading.rail) }
+  return await handToDriver(event, { kind: 'recall', session }, patience)
+}
+
+/** Only these events load the module that starts processes: that takes as long as everything else together. */
+async function handToDriver(
+  event: RailEvent,
+  request: RailRequest,
+  { prompt, turnEnd, program }: Patience,
+): Promise<RailAnswer | undefined> {
+  const { drive } = await import('./driver.ts')
+  const isTurnEnd =
+    request.kind === 'turn-end' || (request.kind === 'word' && request.event === 'turn-end')
+  return await drive(event, request, isTurnEnd ? turnEnd : prompt, program)
+}
+
+function turnOf({ payload, runtime }: RailEvent): string {
+  return payload.turn ?? `${runtime.now()}-${uniqueText(8)}`
+}
+
+function unreadable({ path, reason }: { path: string; reason: string }) {
+  const tell = `The state of a rail cannot be read: ${path}: ${reason}`
+  return { kind: 'context', text: `${tell}. Commands and MCP tools are denied.`, tell } as const
+}
+
+/** Returns one line with the state of a rail. */
+export function standingText({ chain, standing, step, reason }: RailSession): string {
+  const head = `The chain \`${chain}\` runs as a rail.`
+  if (standing === 'checking' && step) {
+    return `${head} The check of its step \`${step.step}\` still runs, and the next prompt has the result. Do not continue the chain in this turn.`
+  }
+  if (standing === 'working' && step) return `${head} Its current step is \`${step.step}\`.`
+  return reason === '' ? head : `${head} ${reason}`
+}

@@ -1,0 +1,138 @@
+import { guardedCalls } from '#skill/guard-words'
+import { type ClientCall, isAllowed, isGuarded } from './calls.ts'
+import { adapters } from '#hooks/adapters'
+import { chainCalls } from '#hooks/rail-facts'
+import { type AcceptedGuards, isSameChain } from '#trust/accepted-guards'
+import type { RailSession } from './session.ts'
+import { holdsRailWord } from './words.ts'
+
+/** Returns why a rail denies a call; undefined if the call is allowed. */
+export async function denialOf(
+  call: ClientCall,
+  rail: RailSession,
+  input: string,
+): Promise<string | undefined> {
+  const reason = await reasonAgainst(call, rail, input)
+  return reason === undefined || (await isReport(call)) ? undefined : reason
+}
+
+async function reasonAgainst(
+  call: ClientCall,
+  { guards, step, standing, chain }: RailSession,
+  input: string,
+): Promise<string | undefined> {
+  if (standing === 'ended') return undefined
+  if (holdsRailWord(input) || isRailSkill(call)) {
+    return 'Only a user decides about a rail, by typing it in this session. Do not pass such words to a tool.'
+  }
+  if (isScheduler(call)) {
+    return `While the chain \`${chain}\` is open, no prompt may be scheduled: it would look like one of the user.`
+  }
+  for (const guard of guards) {
+    if (isOpenNow(guard, standing) || !(await isGuarded(call, guard.calls))) continue
+    const calls = guardedCalls(guard.calls).join(' and ')
+    const current = step ? `The current step is \`${step.step}\`.` : ''
+    return `\`${calls}\` belongs to the step \`${guard.step}\` of the chain \`${chain}\`, whose turn has not come. ${current} Do not work around this: finish the current step and end your turn.`
+  }
+  if (step?.tools === undefined || standing === 'paused') return undefined
+  if (isFree(call) || (await isAllowed(call, step.tools))) return undefined
+  return `The step \`${step.step}\` allows only: ${step.tools}`
+}
+
+/** The record of chains whose guards apply without a rail. */
+type Always = AcceptedGuards & { kind: 'read' }
+
+/**
+ * Returns why a chain with `guards: always` denies a call: no rail has reached the step that may make the
+ * call. Undefined if the call is allowed.
+ */
+export async function denialWithoutRail(
+  call: ClientCall,
+  { workspace, chains }: Always,
+  rails: readonly RailSession[],
+): Promise<string | undefined> {
+  for (const { name, path, guards } of chains) {
+    const isOpen = ({ step }: { step: string }): boolean =>
+      rails.some((rail) => opensGuard(rail, { workspace, path }, step))
+    for (const guard of guards) {
+      if (isOpen(guard) || !(await isGuarded(call, guard.calls))) continue
+      if (await isReport(call)) return undefined
+      const calls = guardedCalls(guard.calls).join(' and ')
+      const start = chainCalls[adapters[call.client].sigil].replace('NAME', () => name)
+      return `\`${calls}\` belongs to the step \`${guard.step}\` of the chain \`${name}\`, and is always denied without it. Start \`${start}\` first, or ask the user to. Do not work around this.`
+    }
+  }
+  return undefined
+}
+
+function opensGuard(
+  rail: RailSession,
+  chain: { workspace: string | undefined; path: string },
+  step: string,
+): boolean {
+  const { always = [], guards, standing } = rail
+  return always.some(({ path, prefix }) => {
+    if (!isSameChain(chain, { workspace: rail.workspace, path })) return false
+    const guard = guards.find((one) => one.step === `${prefix}${step}`)
+    return guard !== undefined && isOpenNow(guard, standing)
+  })
+}
+
+function isOpenNow({ isOpen }: { isOpen: boolean }, standing: RailSession['standing']): boolean {
+  return isOpen && standing !== 'paused'
+}
+
+/** While a rail starts, its guards are unknown: commands and MCP tools are denied. */
+export function denialAtStart({ call }: ClientCall, chain: string): string | undefined {
+  if (call && call.kind !== 'shell') return undefined
+  return `The chain \`${chain}\` is still starting, so commands and MCP tools are denied. End your turn; then you get the first step.`
+}
+
+/** Without its state, a rail's guards are unknown: commands and MCP tools are denied. */
+export function denialWithoutState(
+  { call }: ClientCall,
+  { path, reason }: { path: string; reason: string },
+): string | undefined {
+  if (call && call.kind !== 'shell') return undefined
+  return `The state of a rail cannot be read (${path}: ${reason}), so commands and MCP tools are denied. A user can delete that file to end the rail.`
+}
+
+/** The same for a record of guards that always apply. */
+export function denialWithoutRecord(
+  { call }: ClientCall,
+  { path, reason }: { path: string; reason: string },
+): string | undefined {
+  if (call && call.kind !== 'shell') return undefined
+  return `The guards that a user accepted cannot be read (${path}: ${reason}), so commands and MCP tools are denied. A user can write them again with: skillrail trust`
+}
+
+/** The clients' tools for questions and plans, which neither read nor change anything. */
+const freeTools = new Set(
+  (
+    'askuserquestion todowrite taskcreate taskupdate tasklist taskget exitplanmode enterplanmode ' +
+    'update_plan request_user_input ask_user write_todos todo_write ask_user_question question ' +
+    'todowrite todoread report_intent update_todo'
+  ).split(' '),
+)
+
+function isFree({ tool }: ClientCall): boolean {
+  return freeTools.has(tool.toLowerCase())
+}
+
+/** Whether a call reports about the step itself, by the command line. */
+async function isReport(call: ClientCall): Promise<boolean> {
+  const forms = 'Bash(skillrail chain report:*) Bash(npx skillrail chain report:*)'
+  return call.call?.kind === 'shell' && (await isAllowed(call, forms))
+}
+
+/** Whether a call loads the skill `rail`, with which a user decides, also with its package's name. */
+function isRailSkill({ call }: ClientCall): boolean {
+  return call?.kind === 'skill' && call.paths.some((name) => /^(?:[^:]+:)*rail$/i.test(name))
+}
+
+/** Tools with which an agent can schedule a prompt. */
+const schedulers = new Set(['croncreate', 'schedulewakeup', 'cron_create', 'schedule'])
+
+function isScheduler({ tool }: ClientCall): boolean {
+  return schedulers.has(tool.toLowerCase())
+}

@@ -1,0 +1,94 @@
+import { statSync } from 'node:fs'
+import { messageOf } from '#core/errors'
+import type { RailAnswer, RailEvent, RailHook } from '#hooks/rail-hook'
+import type { Patience } from './events.ts'
+import type { SenderReader } from './sender.ts'
+import { guardsDirectory } from '#trust/guards-place'
+import { unattributed } from '#hooks/rail-facts'
+import { calledChain, railPath, railsDirectory, startingPath } from './place.ts'
+
+/**
+ * Answers the events of a client for a rail. In a session without a rail, the hook looks for one file, before
+ * a tool for one more, and loads nothing. Another process does the slow work: it starts chains, and runs
+ * checks and scripts.
+ */
+export const railHook: RailHook = createRailHook()
+
+/**
+ * @param patience how long events wait for that process; default: a time tested with each client
+ * @param senders who sends an event; default: as the processes of this machine show it
+ */
+export function createRailHook(patience: Partial<Patience> = {}, senders?: SenderReader): RailHook {
+  return {
+    async answer(event: RailEvent): Promise<RailAnswer | undefined> {
+      if (!(await mayConcern(event))) return undefined
+      try {
+        const { answerRailEvent } = await import('./events.ts')
+        const answer = await answerRailEvent(event, patience, senders)
+        if (!answer) return undefined
+        const { runnableAnswer } = await import('./command-lines.ts')
+        return runnableAnswer(answer, event.runtime)
+      } catch (error) {
+        return await answerFailure(event, messageOf(error))
+      }
+    },
+  }
+}
+
+/** If guards cannot be applied, commands and MCP tools are denied. Nothing else stops the agent. */
+async function answerFailure(
+  { kind, payload, platform, runtime }: RailEvent,
+  reason: string,
+): Promise<RailAnswer | undefined> {
+  const { session = '', tool, call } = payload
+  const path = railPath(runtime, session)
+  if (kind === 'before') {
+    const { denialWithoutState } = await import('./guards.ts')
+    const { cwd } = runtime
+    const clientCall = { client: platform, tool, call, cwd, workspace: cwd }
+    const denial = denialWithoutState(clientCall, { path, reason })
+    return denial === undefined ? undefined : { kind: 'deny', reason: denial }
+  }
+  if (kind !== 'prompt') return undefined
+  const tell = `The chain of this session cannot continue: ${reason} (${path})`
+  return { kind: 'context', text: `${tell}. Tell the user; do not do its steps.`, tell }
+}
+
+async function mayConcern(event: RailEvent): Promise<boolean> {
+  const { kind, payload, prompt, platform, runtime } = event
+  const { session, call } = payload
+  if (session !== undefined && mayExist(railPath(runtime, session))) return true
+  const isBefore = kind === 'before' && session !== undefined
+  if (isBefore && mayExist(startingPath(runtime, session))) return true
+  switch (kind) {
+    case 'prompt':
+      if (session === undefined) return false
+      return isResumption(payload.prompt) || (await calledChain(event, prompt)) !== undefined
+    case 'before':
+      // The session may be that of a subagent, to which the project's rails apply too.
+      if (unattributed.has(platform) && mayExist(railsDirectory(runtime))) return true
+      return mayExist(guardsDirectory(runtime))
+    case 'after': {
+      const [name] = call?.kind === 'skill' ? call.paths : []
+      return name !== undefined && (await event.chainNamed(name)) !== undefined
+    }
+    case 'stop':
+    case 'compact':
+    case 'subagent':
+      return false
+  }
+}
+
+/** `rail resume` in a session without a rail takes over that of another one. */
+function isResumption(prompt: string): boolean {
+  return /\brail\s+resume\s*$/.test(prompt)
+}
+
+/** Whether a path exists; also true if it is not accessible, because guards may be there. */
+function mayExist(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) !== undefined
+  } catch {
+    return true
+  }
+}

@@ -1,0 +1,299 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ClientProcess } from '#core/agent-ancestry'
+import { clientNames } from '#core/client-folders'
+import { messageOf, StateFileError, systemCode } from '#core/errors'
+import { withFileLockSync } from '#core/file-lock'
+import { parseJson } from '#core/json'
+import type { Runtime } from '#core/runtime'
+import {
+  choice,
+  flag,
+  integer,
+  list,
+  object,
+  optional,
+  readShape,
+  record,
+  type Schema,
+  text,
+} from '#core/shapes'
+import { removeIfThere, writeFileAtomicSync } from '#core/write-files'
+import { railPath, railsDirectory } from './place.ts'
+
+/**
+ * The state of a rail. `working`: the agent has a step. `running`: our process starts the rail or runs
+ * scripts. `checking`: our process runs the step's check. `checked`: a check has ended after its hook, and
+ * the next event uses the result. `ended`: the client does not know the end of the chain yet, and nothing
+ * is guarded any more. The other states wait for a user: for an approval, after too many failed checks, for
+ * the next prompt (the client allows no further block in this turn), for an answer to the agent, because the
+ * chain cannot continue, or because the user paused it.
+ */
+export const standings = [
+  'working',
+  'running',
+  'checking',
+  'checked',
+  'ended',
+  'approval',
+  'check-failed',
+  'continue',
+  'question',
+  'stuck',
+  'paused',
+] as const
+
+export type Standing = (typeof standings)[number]
+
+/** The state of a rail that the hook needs at every event; the journal of the run has everything else. */
+export interface RailSession {
+  version: number
+  /** The client's ID of the session. */
+  session: string
+  client: (typeof clientNames)[number]
+  /** The project's real path. */
+  workspace: string
+  runId: string
+  chain: string
+  standing: Standing
+  /** Why the rail waits, in one line for the user. */
+  reason: string
+  /** The agent's current step; undefined while a gate waits or a script runs. */
+  step?: RailStep | undefined
+  /** The plan's chains with `guards: always`, and the prefix of their steps' names. */
+  always?: readonly { path: string; prefix: string }[] | undefined
+  /** The names of all steps. */
+  steps: readonly string[]
+  /** The guarded calls of the whole plan. */
+  guards: readonly Guard[]
+  /** Digests of the checks' files at the start of the rail, by path in the project. */
+  checkFiles: Readonly<Record<string, string>>
+  turn: Turn
+  /** Text for the agent that no event has delivered yet. */
+  pending?: string | undefined
+  /** The chain's client process; undefined until an event shows it. */
+  clientProcess?: ClientProcess | undefined
+  /** The gate that waits, if the client can ask about it. */
+  gate?: AskedGate | undefined
+  /** A prompt that decides about the rail, until the client confirms that a user typed it. */
+  unconfirmed?: Unconfirmed | undefined
+  /** Counts the handled ends of turns, so that two hooks handle each only once. */
+  sequence: number
+}
+
+/** A gate that the client's own question about a guarded call can open. */
+export interface AskedGate {
+  step: string
+  /** What the client shows. */
+  question: string
+  /** The guards after the gate has opened. */
+  guards: readonly Guard[]
+  /** Fingerprints of the calls that the client asks about now. */
+  calls: readonly string[]
+}
+
+export interface Unconfirmed {
+  prompt: string
+  promptId: string
+}
+
+export interface RailStep {
+  step: string
+  attempt: number
+  hasCheck: boolean
+  failedChecks: number
+  maxBlocks: number
+  /** Whether the agent was asked for a report, because nothing checks the step. */
+  askedForReport: boolean
+  /** The only tools that the agent may call; undefined: all. */
+  tools?: string | undefined
+  /** The agent's report before the check ran. */
+  claim?: Claim | undefined
+  /** The result of the check, until an event uses it. */
+  verdict?: Verdict | undefined
+}
+
+/** The result of a check that ended after its hook. It counts only for the checked tree. */
+export interface Verdict {
+  hasPassed: boolean
+  /** The agent's last message in its turn. */
+  message: string
+  /** Why the check failed; `log` is the end of its output. */
+  why: string
+  log: string
+  /** The digest of the working tree; undefined if its size does not allow one. */
+  tree?: string | undefined
+}
+
+export interface Claim {
+  status: 'success' | 'failure' | 'critical' | 'question'
+  result: string
+  errors: readonly string[]
+}
+
+export interface Guard {
+  step: string
+  /** As in `allowed-tools`. */
+  calls: string
+  /** Whether the step is the current one, its gate is open, and no earlier step failed. */
+  isOpen: boolean
+}
+
+export interface Turn {
+  /** The client's ID of the turn, or one made from the prompt. */
+  id: string
+  /** Whether the agent got a step in this turn: its end is then always checked. */
+  receivedStep: boolean
+  /** Whether the agent has edited a file or run something in this turn. */
+  worked: boolean
+  /** How many times in a row the end of the turn was blocked. */
+  blocks: number
+  /** The start of the text of the last block: some clients report that text as a prompt. */
+  sent?: string | undefined
+}
+
+const claim = object({
+  status: choice('success', 'failure', 'critical', 'question'),
+  result: text,
+  errors: list(text),
+})
+
+const step = object({
+  step: text,
+  attempt: integer,
+  hasCheck: flag,
+  failedChecks: integer,
+  maxBlocks: integer,
+  askedForReport: flag,
+  tools: optional(text),
+  claim: optional(claim),
+  verdict: optional(
+    object({ hasPassed: flag, message: text, why: text, log: text, tree: optional(text) }),
+  ),
+})
+
+const guards = list(object({ step: text, calls: text, isOpen: flag }))
+
+const railSession: Schema<RailSession> = object({
+  version: choice(1),
+  session: text,
+  client: choice(...clientNames),
+  workspace: text,
+  runId: text,
+  chain: text,
+  standing: choice(...standings),
+  reason: text,
+  step: optional(step),
+  always: optional(list(object({ path: text, prefix: text }))),
+  steps: list(text),
+  guards,
+  checkFiles: record(text),
+  turn: object({
+    id: text,
+    receivedStep: flag,
+    worked: flag,
+    blocks: integer,
+    sent: optional(text),
+  }),
+  pending: optional(text),
+  clientProcess: optional(object({ pid: integer, startedAt: text })),
+  gate: optional(object({ step: text, question: text, guards, calls: list(text) })),
+  unconfirmed: optional(object({ prompt: text, promptId: text })),
+  sequence: integer,
+})
+
+export type SessionReading =
+  | { kind: 'none' }
+  | { kind: 'rail'; rail: RailSession }
+  /** There may be a rail with unreadable guards: every call that could be guarded is denied. */
+  | { kind: 'unreadable'; path: string; reason: string }
+
+export function readRail(runtime: Runtime, session: string): SessionReading {
+  return readFile(railPath(runtime, session), (rail) => rail.session === session)
+}
+
+/** Returns all rails of the user, in any order, including unreadable ones. */
+export function readRails(runtime: Runtime): SessionReading[] {
+  const directory = railsDirectory(runtime)
+  let names: string[]
+  try {
+    names = readdirSync(directory)
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return []
+    return [{ kind: 'unreadable', path: directory, reason: messageOf(error) }]
+  }
+  return names
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => readFile(join(directory, name), () => true))
+}
+
+function readFile(path: string, isWanted: (rail: RailSession) => boolean): SessionReading {
+  let content: string
+  try {
+    content = readFileSync(path, 'utf8')
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return { kind: 'none' }
+    return { kind: 'unreadable', path, reason: messageOf(error) }
+  }
+  try {
+    const rail = readShape(railSession, parseJson(content))
+    if (isWanted(rail)) return { kind: 'rail', rail }
+    return { kind: 'unreadable', path, reason: 'it belongs to another session' }
+  } catch (error) {
+    return { kind: 'unreadable', path, reason: messageOf(error) }
+  }
+}
+
+/**
+ * Changes the state of a rail under a lock: hooks of parallel calls and the process that works on the rail
+ * write the same file. Nothing is written if `change` returns undefined.
+ *
+ * @returns the state after the change; undefined if the session has no rail any more
+ * @throws {StateFileError} if the state cannot be read or locked; the system error if it cannot be written.
+ * The state is then unchanged.
+ */
+export function changeRail(
+  runtime: Runtime,
+  session: string,
+  change: (rail: RailSession) => RailSession | undefined,
+): RailSession | undefined {
+  return alone(runtime, session, () => {
+    const reading = readRail(runtime, session)
+    if (reading.kind === 'none') return undefined
+    if (reading.kind === 'unreadable') throw unreadableState(reading)
+    const changed = change(reading.rail)
+    if (changed) writeRail(runtime, changed)
+    return changed ?? reading.rail
+  })
+}
+
+/** Stores a new rail. Returns false, and writes nothing, if its session has one. */
+export function addRail(runtime: Runtime, rail: RailSession): boolean {
+  return alone(runtime, rail.session, () => {
+    if (readRail(runtime, rail.session).kind !== 'none') return false
+    writeRail(runtime, rail)
+    return true
+  })
+}
+
+export function removeRail(runtime: Runtime, session: string): void {
+  alone(runtime, session, () => removeIfThere(railPath(runtime, session)))
+}
+
+/** A change takes milliseconds; on a busy machine with many calls at once the disk makes it wait. */
+const mostWaitMs = 8000
+
+/** Locks only the file: the process that works on a rail keeps another lock for much longer. */
+function alone<T>(runtime: Runtime, session: string, work: () => T): T {
+  const path = railPath(runtime, session).replace(/\.json$/, '.state')
+  return withFileLockSync(path, work, mostWaitMs)
+}
+
+function writeRail(runtime: Runtime, rail: RailSession): void {
+  writeFileAtomicSync(railPath(runtime, rail.session), `${JSON.stringify(rail)}\n`, { mode: 0o600 })
+}
+
+function unreadableState({ path, reason }: { path: string; reason: string }): StateFileError {
+  const hint = 'A user can delete that file, which ends the rail.'
+  return new StateFileError({ code: 'rail-unreadable', message: `${path}: ${reason}`, hint })
+}

@@ -1,0 +1,79 @@
+import { lockHolder } from '#core/file-lock'
+import { findWorkspace } from '#core/read-files'
+import type { RailAnswer, RailEvent } from '#hooks/rail-hook'
+import { railPath } from './place.ts'
+import { judgePrompt, type SenderReader } from './sender.ts'
+import { addRail, type RailSession, readRails, removeRail } from './session.ts'
+
+/** The whole prompt, also as a call of the skill `rail`. */
+const resumption = /^\s*(?:[/$](?:[\w.-]+:)*)?rail\s+resume\s*$/
+
+/** Whether a prompt may ask for the rail of another session. */
+export function asksToTakeOver(prompt: string): boolean {
+  return resumption.test(prompt)
+}
+
+/**
+ * Moves a rail of this project into the session of the prompt, if its own session is gone: its client has
+ * ended, or the same process of the client has begun another session. Returns the moved rail, or why none
+ * was moved; undefined if no rail of this project is open.
+ */
+export function takeOver(
+  event: RailEvent & { session: string; turn: string },
+  senders: SenderReader,
+): { rail: RailSession } | { refusal: RailAnswer } | undefined {
+  const { runtime, platform, session, turn } = event
+  const workspace = findWorkspace(runtime.cwd, runtime)
+  const open = readRails(runtime).flatMap((reading) =>
+    reading.kind === 'rail' &&
+    reading.rail.workspace === workspace &&
+    reading.rail.standing !== 'ended'
+      ? [reading.rail]
+      : [],
+  )
+  if (open.length === 0) return undefined
+  const judged = open.map((rail) => ({ rail, verdict: judgePrompt(event, rail, senders) }))
+  const free = judged.flatMap(({ rail, verdict }) =>
+    verdict.kind === 'same' ? [{ rail, clientProcess: verdict.process }] : [],
+  )
+  const [first, ...others] = free
+  if (!first) {
+    const reasons = judged.flatMap(({ rail, verdict }) =>
+      verdict.kind === 'same' ? [] : [`${named(rail)}: ${verdict.why}`],
+    )
+    return refused(`No chain of this project can continue in this session. ${reasons.join('. ')}`)
+  }
+  if (others.length > 0) {
+    const names = free.map(({ rail }) => named(rail)).join(', ')
+    return refused(
+      `Several chains of this project wait: ${names}. Give up all but one: skillrail runs cancel RUN`,
+    )
+  }
+  const { rail, clientProcess } = first
+  if (lockHolder(railPath(runtime, rail.session)) !== undefined) {
+    return refused(
+      `Skillrail still works on ${named(rail)}. Type \`rail resume\` again in a moment.`,
+    )
+  }
+  const moved: RailSession = {
+    ...rail,
+    session,
+    client: platform,
+    clientProcess,
+    unconfirmed: undefined,
+    turn: { id: turn, receivedStep: false, worked: false, blocks: 0 },
+    sequence: rail.sequence + 1,
+  }
+  // Between the two, both sessions have the rail: its guards apply in both.
+  addRail(runtime, moved)
+  removeRail(runtime, rail.session)
+  return { rail: moved }
+}
+
+function named({ chain, runId }: RailSession): string {
+  return `\`${chain}\` (${runId})`
+}
+
+function refused(tell: string): { refusal: RailAnswer } {
+  return { refusal: { kind: 'context', text: `${tell}. Tell the user so.`, tell } }
+}

@@ -1,0 +1,54 @@
+/** A user's decision about a rail, typed as a whole prompt. */
+export type RailWord =
+  | { word: 'approve'; step: string | undefined }
+  | { word: 'reject'; step: string | undefined; why: string }
+  | { word: 'accept'; step: string; why: string }
+  | { word: 'status' | 'pause' | 'resume' | 'retry' }
+  /** A prompt with an incomplete decision: the message says what is missing. */
+  | { word: 'unclear'; message: string }
+
+const verbs = 'approve|reject|accept|status|pause|resume|retry'
+/**
+ * Also matches a call of the skill `rail`: `/rail`, `$rail` in Codex, `/skill:rail` in pi, and with the name of
+ * its package, `/skillrail:rail`.
+ */
+const beginning = new RegExp(String.raw`^(?:[/$](?:[\w.-]+:)*)?rail (${verbs})(?: |$)`)
+const anywhere = new RegExp(String.raw`\brail[\s"']+(?:${verbs})\b`)
+
+/** Reads a prompt. `steps`: the possible steps. Returns undefined for any other prompt. */
+export function readRailWord(prompt: string, steps: readonly string[]): RailWord | undefined {
+  const text = prompt.trim().replaceAll(/\s+/g, ' ')
+  const [whole = '', verb = ''] = beginning.exec(text) ?? []
+  if (whole === '') return undefined
+  const rest = text.slice(whole.length)
+  const [first = '', ...others] = rest.split(' ')
+  const isStep = steps.includes(first)
+  const why = others.join(' ')
+  switch (verb) {
+    case 'approve':
+      if (rest === '' || (isStep && why === ''))
+        return { word: 'approve', step: first || undefined }
+      return { word: 'unclear', message: 'Write `rail approve`, or `rail approve STEP`.' }
+    case 'reject': {
+      const reason = isStep ? why : rest
+      if (reason === '') return { word: 'unclear', message: 'Say why: `rail reject WHY`.' }
+      return { word: 'reject', step: isStep ? first : undefined, why: reason }
+    }
+    case 'accept':
+      if (isStep && why !== '') return { word: 'accept', step: first, why }
+      return { word: 'unclear', message: 'Write `rail accept STEP WHY`.' }
+    case 'status':
+    case 'pause':
+    case 'resume':
+    case 'retry':
+      // More words make it a sentence about a rail.
+      return rest === '' ? { word: verb } : undefined
+    default:
+      return undefined
+  }
+}
+
+/** Whether a tool's input contains a decision: an agent could pass it on to another client. */
+export function holdsRailWord(input: string): boolean {
+  return anywhere.test(input)
+}

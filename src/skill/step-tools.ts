@@ -1,0 +1,116 @@
+import { didYouMean, editDistance } from '#core/text'
+import { parseAllowedTools } from './allowed-tools.ts'
+import type { AllowedTool, StepOptions } from './model.ts'
+import type { RuleCode } from './rules.ts'
+
+/** What is wrong with the tools that a step names: a guard that guards nothing must not look like one. */
+export interface ToolProblem {
+  code: RuleCode
+  message: string
+  hint: string
+}
+
+/** Reads `guard` and `tools` of one step. */
+export function toolProblems({ guard, tools }: StepOptions): ToolProblem[] {
+  const guarded = guard === undefined ? [] : parseAllowedTools(guard)
+  const allowed = tools === undefined ? [] : parseAllowedTools(tools)
+  return [
+    ...problemsOf('guard', guarded),
+    ...problemsOf('tools', allowed),
+    ...(tools === undefined ? [] : excluded(guarded, allowed)),
+  ]
+}
+
+/** The tools that Skillrail knows on every client, by their common names. */
+const commonTools = ['Bash', 'Edit', 'NotebookEdit', 'Read', 'Skill', 'Write']
+
+/** Marks of the shell: a pattern is compared with the words of one command, which have none. */
+const shellSyntax = /["'`\\;|&<>$()\n]|^[\w*]+\+?=/
+
+function problemsOf(option: 'guard' | 'tools', entries: readonly AllowedTool[]): ToolProblem[] {
+  const words = entries.filter(
+    ({ tool, pattern }) => pattern === undefined && /^[a-z-]+$/.test(tool),
+  )
+  const isCommand = ({ tool }: AllowedTool): boolean =>
+    commonTools.every((name) => name.toLowerCase() !== tool)
+  const command = option === 'guard' && words.length > 1 && words.every(isCommand)
+  const asCommand = words.map(({ tool }) => tool).join(' ')
+  const commands: ToolProblem[] = command
+    ? [
+        {
+          code: 'chain-tool-name',
+          message: `\`${option}\` names the tools \`${words.map(({ tool }) => tool).join('` and `')}\`, which no client is known to have.`,
+          hint: `For a command, write \`Bash(${asCommand}:*)\`.`,
+        },
+      ]
+    : []
+  return [...commands, ...entries.flatMap((entry) => entryProblem(option, entry) ?? [])]
+}
+
+function entryProblem(option: string, { tool, pattern }: AllowedTool): ToolProblem | undefined {
+  const written = pattern === undefined ? tool : `${tool}(${pattern})`
+  if (tool.startsWith('(')) {
+    const message = `\`${option}\` has \`${written}\`, which names no tool.`
+    return { code: 'chain-tool-name', message, hint: 'Write `Bash(git push:*)`.' }
+  }
+  if (/^mcp/i.test(tool) && !/^mcp__[^_]/.test(tool)) {
+    const message = `\`${option}\` has \`${written}\`, which is not the name of an MCP tool.`
+    return { code: 'chain-tool-name', message, hint: 'Write `mcp__SERVER__TOOL`.' }
+  }
+  const near = commonTools.filter(
+    (name) => editDistance(name.toLowerCase(), tool.toLowerCase()) === 1,
+  )
+  if (near.length > 0 && tool.length > 3) {
+    const message = `\`${option}\` has \`${written}\`, which no client is known to have.`
+    return { code: 'chain-tool-name', message, hint: didYouMean(tool, near) }
+  }
+  const isShell = tool.toLowerCase() === 'bash'
+  if (isShell && pattern !== undefined && shellSyntax.test(pattern)) {
+    const message = `\`${option}\` has \`${written}\`, which no command is: a pattern is compared with the words of each command of a line.`
+    const hint =
+      'Write the words as the program gets them, without quotes, variables and operators.'
+    return { code: 'chain-tool-pattern', message, hint }
+  }
+  return undefined
+}
+
+/** Calls that the step alone may make, and that its own list of tools denies. */
+function excluded(guarded: readonly AllowedTool[], allowed: readonly AllowedTool[]): ToolProblem[] {
+  return guarded
+    .filter((call) => !allowed.some((entry) => overlaps(entry, call)))
+    .map(({ tool, pattern }) => {
+      const call = pattern === undefined ? tool : `${tool}(${pattern})`
+      return {
+        code: 'chain-tools-guard',
+        message: `\`tools\` does not allow \`${call}\`, which \`guard\` keeps for this step: nothing can make the call.`,
+        hint: `Add \`${call}\` to \`tools\`, or remove it from \`guard\`.`,
+      }
+    })
+}
+
+function overlaps(one: AllowedTool, other: AllowedTool): boolean {
+  const names = [one.tool, other.tool].map((name) => name.toLowerCase())
+  const [a = '', b = ''] = names
+  const isServer = (short: string, long: string): boolean =>
+    short.startsWith('mcp__') && long.startsWith(`${short}__`)
+  if (!meet(a, b) && !isServer(a, b) && !isServer(b, a)) return false
+  if (one.pattern === undefined || other.pattern === undefined) return true
+  const [first, second] = [one.pattern, other.pattern].map((text) =>
+    text.replace(/(?::| )\*$/, '*'),
+  )
+  return meet(first ?? '', second ?? '')
+}
+
+/** Whether some text may fit both, in which `*` stands for any characters: by what is before and after them. */
+function meet(a: string, b: string): boolean {
+  const fits = (text: string, pattern: string): boolean => {
+    const parts = pattern.split('*').map((part) => part.replaceAll(/[^\w]/g, String.raw`\$&`))
+    return new RegExp(`^${parts.join('.*')}$`, 's').test(text)
+  }
+  if (!a.includes('*')) return fits(a, b)
+  if (!b.includes('*')) return fits(b, a)
+  const [headA = '', headB = ''] = [a, b].map((text) => text.slice(0, text.indexOf('*')))
+  const [tailA = '', tailB = ''] = [a, b].map((text) => text.slice(text.lastIndexOf('*') + 1))
+  const isHead = headA.startsWith(headB) || headB.startsWith(headA)
+  return isHead && (tailA.endsWith(tailB) || tailB.endsWith(tailA))
+}

@@ -1,0 +1,210 @@
+import type { Context } from '#core/command'
+import { type Diagnostic, exitCode, type ExitCode, SkillrailError } from '#core/errors'
+import { amount } from '#core/text'
+import { findWorkspace } from '#core/read-files'
+import { discoverOnce } from './cache/discover.ts'
+import {
+  indexDefinitions,
+  loadToolIndex,
+  type ToolIndex,
+  type ToolIndexLoading,
+} from './cache/tool-index.ts'
+import { isKnown, namedTool } from './call/find-tool.ts'
+import type { ServerConfiguration } from './config/model.ts'
+import { readServerConfiguration } from './config/read-configuration.ts'
+import { ToolError } from './errors.ts'
+import type { ToolSummary } from './model.ts'
+import { openProjectServers, type ProjectServers } from './server/project-servers.ts'
+import {
+  NoServersError,
+  configurationDiagnostics,
+  requireServers,
+  ServersNotTrustedError,
+  unaskedServers,
+} from './server/errors.ts'
+
+export type ToolContext = Pick<
+  Context,
+  'runtime' | 'settings' | 'signal' | 'interactive' | 'note' | 'diagnose' | 'ask'
+>
+
+/** Enough to read what a project has; nothing is said or asked. */
+export type ProjectContext = Pick<ToolContext, 'runtime' | 'settings'>
+
+export function toolProject({ runtime }: ProjectContext): string {
+  return findWorkspace(runtime.cwd, runtime)
+}
+
+/**
+ * Does work that looks for tools. Where servers were not asked, a not-found error says so;
+ * untrusted servers make the exit code 4, which takes precedence over 3.
+ */
+export async function findAmongServers<T>(
+  context: ToolContext,
+  find: () => T | Promise<T>,
+): Promise<T> {
+  try {
+    return await find()
+  } catch (error) {
+    if (!(error instanceof SkillrailError) || error.exitCode !== exitCode.notFound) throw error
+    const unasked = unaskedServers(serverConfiguration(context))
+    if (!unasked || error.code === unasked.code) throw error
+    // The hint replaces the advice to ask the servers again.
+    const found = error.message.split('\n').filter((line) => !line.startsWith('Next: '))
+    const { code, hint, diagnostics, exitCode: status } = unasked
+    const message = [...found, `${unasked.message}.`].join('\n')
+    throw new ToolError({ code, message, hint, diagnostics, exitCode: status })
+  }
+}
+
+export function serverConfiguration(context: ProjectContext): ServerConfiguration {
+  const { runtime, settings } = context
+  const project = toolProject(context)
+  return readServerConfiguration({ project, runtime, trust: settings.workspaceTrust })
+}
+
+export async function answerOf(
+  context: Pick<ToolContext, 'ask'>,
+  text: string,
+  about: string,
+): Promise<string | undefined> {
+  const unanswered = new SkillrailError({ code: 'no-answer', message: 'no answer was given' })
+  try {
+    return await context.ask({ text, about: () => about, otherwise: () => unanswered })
+  } catch (error) {
+    if (error === unanswered) return undefined
+    throw error
+  }
+}
+
+export function sayUnasked(context: ToolContext): ExitCode {
+  const unasked = unaskedServers(serverConfiguration(context))
+  if (!unasked) return exitCode.notFound
+  context.note(`${unasked.message}.`, 'failure')
+  if (unasked.hint !== undefined) context.note(unasked.hint, 'failure')
+  return unasked.exitCode
+}
+
+/** The tools of a project, and a way to ask its servers for them, once. */
+interface ProjectTools extends Omit<ToolIndexLoading, 'index'> {
+  project: string
+  index: ToolIndex
+  discover: () => Promise<ToolIndex>
+}
+
+/**
+ * The project's tools from its cache; without a usable cache the servers are asked. Problems of the
+ * cache go to stderr. Throws {@link ServersNotTrustedError} and {@link NoServersError} without a
+ * cache where no server may be asked.
+ */
+export async function loadProjectTools(context: ToolContext): Promise<ProjectTools> {
+  const project = toolProject(context)
+  const loading = loadToolIndex({ project, runtime: context.runtime })
+  context.diagnose(loading.diagnostics)
+  let discovery: Promise<ToolIndex> | undefined
+  const discover = (): Promise<ToolIndex> =>
+    (discovery ??= askServers(context, project, loading.index))
+  const index = loading.index ?? (await discover())
+  if (loading.message !== undefined) context.note(loading.message)
+  return { ...loading, project, index, discover }
+}
+
+export async function listableTools(
+  context: ToolContext,
+): Promise<Pick<ProjectTools, 'index' | 'state' | 'path' | 'diagnostics'>> {
+  try {
+    return await loadProjectTools(context)
+  } catch (error) {
+    if (!(error instanceof ServersNotTrustedError || error instanceof NoServersError)) throw error
+    const loading = loadToolIndex({ project: toolProject(context), runtime: context.runtime })
+    return { ...loading, index: indexDefinitions([]) }
+  }
+}
+
+/** Collects the diagnostics of work that looks for tools; see {@link findAmongServers}. */
+export async function hearing<T>(
+  context: ToolContext,
+  work: (context: ToolContext) => Promise<T>,
+): Promise<{ found: T; diagnostics: readonly Diagnostic[] }> {
+  const diagnostics: Diagnostic[] = []
+  const heard = {
+    ...context,
+    diagnose: (more: readonly Diagnostic[]) => void diagnostics.push(...more),
+  }
+  try {
+    return { found: await findAmongServers(heard, () => work(heard)), diagnostics }
+  } catch (error) {
+    context.diagnose(diagnostics)
+    throw error
+  }
+}
+
+async function askServers(context: ToolContext, project: string, index: ToolIndex | undefined) {
+  const { runtime, settings } = context
+  const pool = openProjectServers({ project, runtime, settings })
+  context.diagnose(configurationDiagnostics(pool.configuration))
+  try {
+    requireServers(pool.configuration)
+    return await discoverTools(context, pool, index)
+  } finally {
+    await pool.close()
+  }
+}
+
+/**
+ * The tool that a name means in this project. With `discover` an unknown one is looked for on the
+ * servers, once. Notes another spelling. Throws {@link ToolNotFoundError} with suggestions, {@link
+ * ToolRequestError} for an ambiguous name.
+ */
+export async function toolNamed(
+  name: string,
+  { index, discover }: Pick<ProjectTools, 'index'> & Partial<Pick<ProjectTools, 'discover'>>,
+  context: ToolContext,
+): Promise<{ tool: ToolSummary; index: ToolIndex }> {
+  const isAsked = discover !== undefined && !isKnown(name, index.tools)
+  const found = isAsked ? await discover() : index
+  const { tool, note } = namedTool(name, found.tools)
+  if (note !== undefined) context.note(note)
+  return { tool, index: found }
+}
+
+/**
+ * Asks the servers for their tools, once for as long as the pool lives, and reports slow and failed
+ * ones. Where a cache exists, a server that hangs or failed before is given up after a short wait.
+ */
+export async function discoverTools(
+  { runtime, note, signal }: ToolContext,
+  pool: ProjectServers,
+  index: ToolIndex | undefined,
+): Promise<ToolIndex> {
+  const servers = pool.definitions.filter(({ disabled }) => !disabled)
+  const failed = new Set(
+    index?.servers.flatMap(({ name, unavailable }) => (unavailable ? [name] : [])),
+  )
+  const isKnown = index !== undefined && index.tools.length > 0
+  const slow = setTimeout(() => {
+    note(`Asking ${amount(servers.length, 'server')} for their tools …`)
+  }, patienceMs.silent)
+  try {
+    const found = await discoverOnce({
+      pool,
+      index,
+      trusted: new Set(servers.flatMap(({ name, trusted }) => (trusted ? [name] : []))),
+      refreshedAt: new Date(runtime.now()).toISOString(),
+      patienceMs: isKnown
+        ? (server) => (failed.has(server) ? patienceMs.failed : patienceMs.known)
+        : undefined,
+      signal,
+    })
+    for (const { unavailable } of found.servers) {
+      if (unavailable && unavailable.notTrusted !== true) {
+        note(`Not asked: ${unavailable.message}`)
+      }
+    }
+    return found
+  } finally {
+    clearTimeout(slow)
+  }
+}
+
+const patienceMs = { silent: 1500, failed: 3000, known: 5000 } as const

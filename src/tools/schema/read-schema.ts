@@ -1,0 +1,414 @@
+import { isDeepStrictEqual } from 'node:util'
+import { isObject, objectOf, ownMember, type JsonObject, type JsonValue } from '#core/json'
+import { listOf, referencesOf, SchemaDocument } from './schema-document.ts'
+
+export const schemaTypes = ['string', 'integer', 'number', 'boolean', 'array', 'object'] as const
+export type SchemaType = (typeof schemaTypes)[number]
+
+/** Numbers and texts that limit a value, in the order in which they are described. */
+const limitKeywords = [
+  'format',
+  'pattern',
+  'minimum',
+  'maximum',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  'minLength',
+  'maxLength',
+  'minItems',
+  'maxItems',
+] as const
+type LimitKeyword = (typeof limitKeywords)[number]
+
+const mostParts = 1000
+const mostAlternatives = 32
+
+const places = new WeakMap<JsonObject, SchemaPlace>()
+
+/**
+ * The one reader of input schemas: for calling, completing, describing, offering and planning. A
+ * schema that refers to parts of itself reads like one that has them inline.
+ */
+export function readSchema(root: JsonObject): SchemaPlace {
+  const earlier = places.get(root)
+  if (earlier) return earlier
+  const place = new SchemaPlace(new SchemaDocument(root), [root])
+  places.set(root, place)
+  return place
+}
+
+/**
+ * What a schema says at one place, with its references, `allOf` and a union of one type with null
+ * resolved. What is below it is read when it is asked for, so that a recursive schema has no end
+ * and needs none.
+ */
+export class SchemaPlace {
+  /** The schemas that all apply here, in their order; none of them twice. */
+  readonly parts: readonly JsonObject[]
+  /** Nothing is valid here: a schema is `false`. */
+  readonly isFalse: boolean
+  /** A reference leads nowhere, so that not everything is known. */
+  readonly isOpen: boolean
+  readonly #document: SchemaDocument
+  readonly #written: readonly JsonValue[]
+  /** Parts whose unions are decided here. */
+  readonly #decided: ReadonlySet<JsonObject>
+  #leaves: readonly SchemaPlace[] | undefined
+
+  constructor(
+    document: SchemaDocument,
+    written: readonly JsonValue[],
+    base: readonly JsonObject[] = [],
+    decided: ReadonlySet<JsonObject> = new Set(),
+  ) {
+    this.#document = document
+    this.#written = written
+    this.#decided = decided
+    const collected = collectParts(document, written, base)
+    this.parts = [...collected.parts, ...base]
+    this.isFalse = collected.isFalse
+    this.isOpen = collected.isOpen
+  }
+
+  get dangling(): readonly string[] {
+    return this.#document.dangling
+  }
+
+  /** The types that a value can have, without null; empty where any type is possible. */
+  get types(): readonly SchemaType[] {
+    const written = this.parts.flatMap(({ type }) =>
+      type === undefined ? [] : [listedTypes(type)],
+    )
+    const [first, ...others] = written
+    if (first) return withoutDoubles(others.reduce(commonTypes, first))
+    const [choice] = this.choices
+    if (typeof choice === 'string') return ['string']
+    return typeof choice === 'number' ? ['number'] : []
+  }
+
+  /** Parts contradict each other about the type. */
+  get isContradictory(): boolean {
+    const written = this.parts.filter(({ type }) => type !== undefined)
+    return written.length > 0 && this.types.length === 0 && !this.isNullable
+  }
+
+  get isNullable(): boolean {
+    return this.parts.some(
+      (part) =>
+        part['nullable'] === true ||
+        listOf(part['enum']).includes(null) ||
+        [part['type']].flat().includes('null') ||
+        optionsOf(part).some((option) => isNullOnly(option, this.#document)),
+    )
+  }
+
+  /** The only values that are possible, without null; empty where the schema lists none. */
+  get choices(): readonly JsonValue[] {
+    const [first, ...others] = this.parts.flatMap((part) => {
+      const choices = choicesOf(part, this.#document)
+      return choices ? [choices] : []
+    })
+    if (!first) return []
+    const common = others.reduce(
+      (left, right) => left.filter((one) => right.some((other) => isDeepStrictEqual(one, other))),
+      first,
+    )
+    return common.filter((choice) => choice !== null)
+  }
+
+  /** The schema lists choices, and no value is one of them all. */
+  get isWithoutChoice(): boolean {
+    const isListed = this.parts.some((part) => choicesOf(part, this.#document) !== undefined)
+    return isListed && this.choices.length === 0 && !this.isNullable
+  }
+
+  get description(): string {
+    return this.#first('description', isText) ?? ''
+  }
+
+  get default(): JsonValue | undefined {
+    return this.#first('default', (value) => value !== undefined)
+  }
+
+  /** The strictest limits that the parts set. */
+  get limits(): Readonly<Partial<Record<LimitKeyword, string | number>>> {
+    const limits: Partial<Record<LimitKeyword, string | number>> = {}
+    for (const keyword of limitKeywords) {
+      const written = this.parts.map((part) => part[keyword])
+      const numbers = written.filter((value) => typeof value === 'number')
+      const isLower = /^(?:min|exclusiveMin)/.test(keyword)
+      if (numbers.length > 0)
+        limits[keyword] = isLower ? Math.max(...numbers) : Math.min(...numbers)
+      else if (written.some(isText)) limits[keyword] = written.find(isText) ?? ''
+    }
+    return limits
+  }
+
+  /** Names of the fields that a value must have, as far as all alternatives agree. */
+  get required(): readonly string[] {
+    const own = this.parts.flatMap((part) => listOf(part['required']).filter(isText))
+    const [first = [], ...others] = this.#isUnion ? this.leaves.map((leaf) => leaf.required) : []
+    const common = first.filter((name) => others.every((names) => names.includes(name)))
+    return [...new Set([...own, ...common])]
+  }
+
+  /** Names of the fields of an object, of all alternatives, in the order of the schema. */
+  get names(): readonly string[] {
+    const holders = this.#isUnion ? this.leaves.flatMap(({ parts }) => parts) : this.parts
+    return [...new Set(holders.flatMap((part) => Object.keys(objectOf(part['properties']))))]
+  }
+
+  /** The fields that a value can have. */
+  get properties(): ReadonlyMap<string, SchemaPlace> {
+    const read = this.names.flatMap((name): [string, SchemaPlace][] => {
+      const place = this.property(name)
+      return place && !place.isFalse ? [[name, place]] : []
+    })
+    return new Map(read)
+  }
+
+  property(name: string): SchemaPlace | undefined {
+    const ways = this.#ways(name)
+    const [first] = ways
+    if (!first) return undefined
+    const isSame = ways.every((way) => isSameList(way, first))
+    const written = isSame ? first : [{ anyOf: ways.map(joined) }]
+    return new SchemaPlace(this.#document, written)
+  }
+
+  /** What the elements of a list are; tuples are not read. */
+  get items(): SchemaPlace | undefined {
+    const written = this.parts.flatMap(({ items }) => (isObject<JsonValue>(items) ? [items] : []))
+    return written.length === 0 ? undefined : new SchemaPlace(this.#document, written)
+  }
+
+  /** The alternatives of unions, also of unions within them; only this place where there is none. */
+  get leaves(): readonly SchemaPlace[] {
+    this.#leaves ??= leavesOf(this)
+    return this.#leaves
+  }
+
+  /** The alternatives of the first union here. */
+  alternatives(): readonly SchemaPlace[] {
+    for (const part of this.parts) {
+      if (this.#decided.has(part)) continue
+      const options = realOptions(part, this.#document)
+      if (options.length > 1) return this.#decide(part, options)
+    }
+    const types = this.types
+    const [first] = this.parts
+    const isSingle = types.length < 2 || !first || this.choices.length > 0
+    if (isSingle) return []
+    return types.map(
+      (type) => new SchemaPlace(this.#document, [{ type }], this.parts, this.#decided),
+    )
+  }
+
+  /** One schema that says the same, within the document of this place. */
+  get written(): JsonValue {
+    return joined(this.#written)
+  }
+
+  #decide(union: JsonObject, options: readonly JsonValue[]): SchemaPlace[] {
+    const decided = new Set([...this.#decided, union])
+    return options
+      .map((option) => new SchemaPlace(this.#document, [option], this.parts, decided))
+      .filter((place) => !place.isFalse)
+  }
+
+  get #isUnion(): boolean {
+    return this.leaves.length > 1
+  }
+
+  /** What each alternative that has a field says about it. */
+  #ways(name: string): (readonly JsonValue[])[] {
+    const alternatives = this.#isUnion ? this.leaves : [this]
+    return alternatives.flatMap(({ parts }) => {
+      const schemas = parts.flatMap((part) => {
+        const schema = ownMember(objectOf<JsonValue>(part['properties']), name)
+        return schema === undefined ? [] : [schema]
+      })
+      return schemas.length === 0 ? [] : [schemas]
+    })
+  }
+
+  #first<T extends JsonValue | undefined>(
+    keyword: string,
+    isWanted: (value: JsonValue | undefined) => value is T,
+  ): T | undefined
+  #first(
+    keyword: string,
+    isWanted: (value: JsonValue | undefined) => boolean,
+  ): JsonValue | undefined
+  #first(keyword: string, isWanted: (value: JsonValue | undefined) => boolean) {
+    return this.parts.map((part) => part[keyword]).find(isWanted)
+  }
+}
+
+function isText(value: JsonValue | undefined): value is string {
+  return typeof value === 'string'
+}
+
+function joined(schemas: readonly JsonValue[]): JsonValue {
+  const [only = {}, ...others] = schemas
+  return others.length === 0 ? only : { allOf: schemas }
+}
+
+function isSameList(one: readonly JsonValue[], other: readonly JsonValue[]): boolean {
+  return one.length === other.length && one.every((schema, at) => schema === other[at])
+}
+
+interface CollectedParts {
+  parts: JsonObject[]
+  isFalse: boolean
+  isOpen: boolean
+}
+
+/** Follows references, `allOf`, and unions that leave one alternative to null. */
+function collectParts(
+  document: SchemaDocument,
+  written: readonly JsonValue[],
+  base: readonly JsonObject[],
+): CollectedParts {
+  const collected: CollectedParts = { parts: [], isFalse: false, isOpen: false }
+  const seen = new Set<JsonObject>(base)
+  const open: (JsonValue | undefined)[] = [...written].toReversed()
+  while (open.length > 0) {
+    const schema = open.pop()
+    if (schema === false) collected.isFalse = true
+    if (!isObject<JsonValue>(schema) || seen.has(schema)) continue
+    seen.add(schema)
+    if (collected.parts.push(schema) === mostParts) return { ...collected, isOpen: true }
+    const targets = referencesOf(schema).map((reference) => document.target(reference, schema))
+    if (targets.includes(undefined)) collected.isOpen = true
+    const options = realOptions(schema, document)
+    const next = [...targets, ...listOf(schema['allOf']), ...(options.length === 1 ? options : [])]
+    open.push(...next.toReversed())
+  }
+  return collected
+}
+
+function optionsOf(schema: JsonObject): JsonValue[] {
+  return ['anyOf', 'oneOf'].flatMap((keyword) => listOf(schema[keyword]))
+}
+
+/** Of `anyOf: [T, null]` only T: a request never says null. Constants are choices, no alternatives. */
+function realOptions(schema: JsonObject, document: SchemaDocument): readonly JsonValue[] {
+  const [anyOf, oneOf] = [listOf(schema['anyOf']), listOf(schema['oneOf'])]
+  const options = anyOf.length > 0 ? anyOf : oneOf
+  const real = options.filter((option) => !isNullOnly(option, document))
+  return real.length > 1 && constantsOf(real, document) ? [] : real
+}
+
+const mostJumps = 20
+
+/** The schema behind references that say nothing else. */
+function followed(schema: JsonValue, document: SchemaDocument): JsonObject {
+  let place = schema
+  for (let jumps = 0; jumps < mostJumps; jumps++) {
+    if (!isObject<JsonValue>(place)) return {}
+    const [reference] = referencesOf(place)
+    const says = ['type', 'const', 'enum'].some((keyword) =>
+      Object.hasOwn(objectOf(place), keyword),
+    )
+    if (reference === undefined || says) return place
+    place = document.target(reference, place) ?? {}
+  }
+  return {}
+}
+
+function isNullOnly(option: JsonValue, document: SchemaDocument): boolean {
+  const { type, const: constant, enum: choices } = followed(option, document)
+  const types = [type].flat()
+  const isNullType = types.length === 1 && types[0] === 'null'
+  return isNullType || constant === null || (isNullList(choices) && type === undefined)
+}
+
+function isNullList(choices: JsonValue | undefined): boolean {
+  const list = listOf(choices)
+  return list.length > 0 && list.every((choice) => choice === null)
+}
+
+/** The constants of a union in which every alternative is one, or a list of some. */
+function constantsOf(
+  options: readonly JsonValue[],
+  document: SchemaDocument,
+): readonly JsonValue[] | undefined {
+  const constants: JsonValue[] = []
+  for (const option of options) {
+    const schema = followed(option, document)
+    const choices = ownChoices(schema)
+    if (!choices || optionsOf(schema).length > 0 || schema['allOf'] !== undefined) return undefined
+    constants.push(...choices)
+  }
+  return constants
+}
+
+function ownChoices(schema: JsonObject): readonly JsonValue[] | undefined {
+  if (schema['const'] !== undefined) return [schema['const']]
+  return Array.isArray(schema['enum']) ? listOf(schema['enum']) : undefined
+}
+
+function choicesOf(schema: JsonObject, document: SchemaDocument): readonly JsonValue[] | undefined {
+  const own = ownChoices(schema)
+  if (own) return own
+  const real = optionsOf(schema).filter((option) => !isNullOnly(option, document))
+  return real.length > 1 ? constantsOf(real, document) : undefined
+}
+
+function listedTypes(type: JsonValue): readonly SchemaType[] {
+  const written: readonly JsonValue[] = [type].flat()
+  return schemaTypes
+    .filter((one) => written.includes(one))
+    .toSorted((one, other) => written.indexOf(one) - written.indexOf(other))
+}
+
+/** Every integer is a number. */
+function commonTypes(
+  left: readonly SchemaType[],
+  right: readonly SchemaType[],
+): readonly SchemaType[] {
+  const has = (types: readonly SchemaType[], type: SchemaType): boolean =>
+    types.includes(type) || (type === 'integer' && types.includes('number'))
+  return [...new Set([...left, ...right])].filter((type) => has(left, type) && has(right, type))
+}
+
+/** `integer` beside `number` says nothing. */
+function withoutDoubles(types: readonly SchemaType[]): readonly SchemaType[] {
+  return types.includes('number') ? types.filter((type) => type !== 'integer') : types
+}
+
+function leavesOf(place: SchemaPlace): readonly SchemaPlace[] {
+  const leaves: SchemaPlace[] = []
+  const open = [place]
+  for (let next = open.pop(); next; next = open.pop()) {
+    const alternatives = next.alternatives()
+    if (alternatives.length === 0) leaves.push(next)
+    else open.push(...alternatives.toReversed())
+    if (leaves.length >= mostAlternatives || open.length > mostAlternatives * 4) break
+  }
+  return leaves.length === 0 ? [place] : leaves
+}
+
+const deepestText = 6
+
+/** `string`, `integer | null`, `"open" | "closed"`, `string[]`. */
+export function typeText(place: SchemaPlace | undefined, depth = 0): string {
+  if (!place || depth > deepestText) return 'any'
+  const either = [...new Set(place.leaves.map((leaf) => leafText(leaf, depth)))]
+  const isNamed = place.isNullable && !either.includes('any')
+  return [...either.slice(0, 12), ...(isNamed ? ['null'] : [])].join(' | ')
+}
+
+function leafText(leaf: SchemaPlace, depth: number): string {
+  const { choices, types } = leaf
+  if (choices.length > 0) {
+    return choices
+      .slice(0, 12)
+      .map((choice) => JSON.stringify(choice))
+      .join(' | ')
+  }
+  const [type] = types
+  if (type === undefined) return 'any'
+  return type === 'array' ? `${typeText(leaf.items, depth + 1)}[]` : type
+}

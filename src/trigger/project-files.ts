@@ -1,0 +1,58 @@
+import { readdirSync } from 'node:fs'
+import { findWorkspace, isInside, realPathOf } from '#core/read-files'
+import type { Runtime } from '#core/runtime'
+import type { TriggerSkill } from './match.ts'
+
+export interface ProjectFiles {
+  root: string
+  /** Relative to the root, with `/`. */
+  paths: readonly string[]
+}
+
+const mostFiles = 50_000
+/** Folders whose files agents do not edit, and which have most files of a project. */
+const skippedFolders = /^(?:\.git|node_modules)$/
+
+/** The files of the project of the working directory, for a skill in it that has globs. */
+export function filesFor(
+  { directory, triggers }: Pick<TriggerSkill, 'directory' | 'triggers'>,
+  runtime: Pick<Runtime, 'cwd' | 'home'>,
+): ProjectFiles | undefined {
+  const root = findWorkspace(runtime.cwd, runtime)
+  const isOfProject = isInside(root, realPathOf(directory) ?? directory)
+  return isOfProject ? filesOf(triggers, runtime) : undefined
+}
+
+/** The files of the project of the working directory, if any of the triggers has globs. */
+export function filesOf(
+  triggers: TriggerSkill['triggers'],
+  runtime: Pick<Runtime, 'cwd' | 'home'>,
+): ProjectFiles | undefined {
+  const hasGlobs = triggers.some(({ when }) => when?.kind === 'paths')
+  return hasGlobs ? projectFiles(findWorkspace(runtime.cwd, runtime)) : undefined
+}
+
+const listings = new Map<string, ProjectFiles | undefined>()
+
+/** Undefined if they are too many or cannot be listed. */
+function projectFiles(root: string): ProjectFiles | undefined {
+  if (!listings.has(root)) listings.set(root, listFiles(root))
+  return listings.get(root)
+}
+
+function listFiles(root: string): ProjectFiles | undefined {
+  const paths: string[] = []
+  const folders = ['']
+  for (const folder of folders) {
+    try {
+      for (const entry of readdirSync(`${root}/${folder}`, { withFileTypes: true })) {
+        if (!entry.isDirectory()) paths.push(`${folder}${entry.name}`)
+        else if (!skippedFolders.test(entry.name)) folders.push(`${folder}${entry.name}/`)
+      }
+    } catch {
+      return undefined
+    }
+    if (paths.length + folders.length > mostFiles) return undefined
+  }
+  return { root, paths }
+}

@@ -1,0 +1,73 @@
+import { sha256 } from '#core/json'
+import type { Acceptance, AcceptedPart, ActingKind } from './model.ts'
+import {
+  acceptedPlacements,
+  actingText,
+  placementsIn,
+  placementsText,
+  workspaceFiles,
+} from './workspace-files.ts'
+import { workspaceRelative } from './skill-files.ts'
+import type { TrustStore } from './store.ts'
+
+/**
+ * Accepts a change that the user made with a Skillrail command. Applies `edit` to the accepted text of
+ * one file, '' if there is none, and accepts nothing else.
+ * @param edited `before`: text of the file before the command.
+ */
+export async function acceptEdit(
+  store: TrustStore,
+  edited: { workspace: string; path: string; kind: ActingKind; before: string },
+  edit: (accepted: string) => string,
+): Promise<void> {
+  const { workspace, path, kind, before } = edited
+  const name = workspaceRelative(workspace, path)
+  const file = workspaceFiles.find((one) => one.path === name && one.kind === kind)
+  if (!file) return
+  const textOf = (text: string) => actingText(file, text) ?? text
+  const acceptance: Partial<Acceptance> = store.find(workspace) ?? { skills: [] }
+  const { pinned = false, newText, skills, parts = [] } = acceptance
+  const isOther = (part: AcceptedPart) =>
+    part.owner !== '' || part.path !== name || part.kind !== kind
+  const acceptedPart = parts.find((part) => !isOther(part))
+  const textBefore = textOf(before)
+  const accepted = acceptedText(store, acceptedPart, textBefore)
+  if (accepted === undefined) return
+  const text = kind === 'category' ? edit(accepted) : textOf(edit(accepted))
+  const part = { owner: '', path: name, kind, digest: sha256(text), size: text.length, text }
+  const others = parts.filter(isOther)
+  await store.accept(workspace, text === '' ? others : [...others, part], {
+    pinned,
+    newText,
+    skills,
+  })
+}
+
+/** Undefined if the accepted text differs from the file, and was not kept. */
+function acceptedText(
+  store: TrustStore,
+  part: AcceptedPart | undefined,
+  textBefore: string,
+): string | undefined {
+  if (!part) return ''
+  return part.digest === sha256(textBefore) ? textBefore : store.texts.read(part.digest)
+}
+
+/** Accepts the new categories of tools. A tool whose category was not as accepted stays unaccepted. */
+export async function acceptPlacements(
+  store: TrustStore,
+  file: { workspace: string; path: string; before: string; after: string },
+): Promise<void> {
+  const [before, after] = [placementsIn(file.before), placementsIn(file.after)]
+  if (!store.read().acceptances.some(({ workspace }) => workspace === file.workspace)) return
+  await acceptEdit(store, { ...file, kind: 'category' }, (accepted) => {
+    const placements = acceptedPlacements(accepted)
+    for (const id of new Set([...before.keys(), ...after.keys()])) {
+      const category = after.get(id)
+      if (placements.get(id) !== before.get(id)) continue
+      if (category === undefined) placements.delete(id)
+      else placements.set(id, category)
+    }
+    return placementsText(placements)
+  })
+}

@@ -1,0 +1,182 @@
+import { describe, expect, it } from 'vitest'
+import { commands } from '../../src/cli/registry.ts'
+import { expectOutcomes } from './_outcomes.ts'
+import { stepsOf } from './_scenario.ts'
+
+const names = commands.map(({ name }) => name)
+
+describe('every command', () => {
+  it('has a help page with its usage, its options and an example', async () => {
+    const steps = await stepsOf(async ({ run }) => {
+      for (const name of names) await run(`${name} --help`)
+    })
+    for (const { line, code, stdout, stderr } of steps) {
+      const usage = `Usage: ${line.replace(' --help', '')}`
+      const missing = [usage, '\nOptions:\n', '\n  $ skillrail '].filter(
+        (part) => !stdout.includes(part),
+      )
+      expect({ line, code, stderr, missing }).toEqual({ line, code: 0, stderr: '', missing: [] })
+    }
+    expect(steps).toHaveLength(names.length)
+  })
+
+  it('refuses an unknown option', async () => {
+    const steps = await stepsOf(async ({ run }) => {
+      for (const name of names) await run(`${name} --bogus --json`)
+    })
+    for (const { line, code, stdout } of steps) {
+      expect({ code, line, error: errorCode(stdout) }).toEqual({
+        code: 2,
+        line,
+        error: 'wrong-use',
+      })
+    }
+  })
+})
+
+function errorCode(stdout: string): unknown {
+  const { error }: { error: { code: string } } = JSON.parse(stdout)
+  return error.code
+}
+
+it('explains the command line and refuses what it does not know', { timeout: 180_000 }, () =>
+  expectOutcomes(
+    async ({ run }) => {
+      for (const line of [
+        '',
+        '--help',
+        '-h',
+        'help',
+        'help --all',
+        '--version',
+        '-V',
+        'help run',
+        'help workflow',
+        'runs',
+        'runs --help',
+        'chain',
+        'agents',
+        'tools',
+        'tools --help',
+        'workflow',
+        'session',
+        'triggers',
+        'hooks',
+        'mcp',
+        'rnu',
+        'rnu --json',
+        'runs lst',
+        'workflow ad',
+        '--bogus',
+        '--bogus --json',
+        'list --bogus --json',
+        'list extra',
+        'list extra --json',
+        'show',
+        'show --json',
+        'run --jsn x',
+        '-C nowhere list',
+        '-C nowhere list --json',
+        '-C',
+        '--config missing.json list',
+        '--config missing.json list --json',
+        'list --quiet --verbose',
+      ]) {
+        await run(line)
+      }
+    },
+    [
+      '0 ',
+      '0 --help',
+      '0 -h',
+      '0 help',
+      '0 help --all',
+      '0 --version',
+      '0 -V',
+      '0 help run',
+      '0 help workflow',
+      '2 runs',
+      '0 runs --help',
+      '2 chain',
+      '2 agents',
+      '2 tools',
+      '0 tools --help',
+      '2 workflow',
+      '2 session',
+      '2 triggers',
+      '2 hooks',
+      '2 mcp',
+      '2 rnu',
+      '2 rnu → unknown-command',
+      '2 runs lst',
+      '2 workflow ad',
+      '2 --bogus',
+      '2 --bogus → wrong-use',
+      '2 list --bogus → wrong-use',
+      '2 list extra',
+      '2 list extra → wrong-use',
+      '2 show',
+      '2 show → wrong-use',
+      '2 run --jsn x',
+      '2 -C nowhere list',
+      '2 -C nowhere list → directory-missing',
+      '0 -C',
+      '2 --config missing.json list',
+      '2 --config missing.json list → configuration-missing',
+      '2 list --quiet --verbose',
+    ],
+  ),
+)
+
+it('refuses a command without its argument', { timeout: 180_000 }, () =>
+  expectOutcomes(
+    async ({ run }) => {
+      for (const name of [
+        'run; runs show; runs resume; runs retry; runs fork; runs cancel; runs approve; runs reject',
+        'chain plan; chain start; chain next; chain report; chain status; agent; delegate; delegate x',
+        'agents show; tools show; tools search; tools route',
+        'tools do; tools call; workflow edit; workflow enable; workflow disable; workflow remove',
+        'workflow plan; show; properties; activate; new; hook; workflow add',
+      ]
+        .join('; ')
+        .split('; ')) {
+        await run(name)
+      }
+    },
+    [
+      '2 run',
+      '2 runs show',
+      '2 runs resume',
+      '2 runs retry',
+      '2 runs fork',
+      '2 runs cancel',
+      '2 runs approve',
+      '2 runs reject',
+      '2 chain plan',
+      '2 chain start',
+      '2 chain next',
+      '2 chain report',
+      '2 chain status',
+      '2 agent',
+      '2 delegate',
+      '2 delegate x',
+      '2 agents show',
+      '2 tools show',
+      '2 tools search',
+      '2 tools route',
+      '2 tools do',
+      '2 tools call',
+      '2 workflow edit',
+      '2 workflow enable',
+      '2 workflow disable',
+      '2 workflow remove',
+      '2 workflow plan',
+      '2 show',
+      '2 properties',
+      '2 activate',
+      '2 new',
+      '2 hook',
+      '2 workflow add',
+    ],
+  ),
+)

@@ -1,0 +1,73 @@
+import { expect, it } from 'vitest'
+import type { Sender } from '../../src/rail/sender.ts'
+import { firstProcess, makeSession } from './_session.ts'
+
+const skills = {
+  ship: {
+    metadata: ['chain: |', '  work check="test -f done.txt"', '  publish guard="Bash(git push:*)"'],
+  },
+  work: { body: 'WORK ON IT.' },
+  publish: { body: 'PUBLISH IT.' },
+}
+const next: Sender = { kind: 'client', process: { pid: 2000, startedAt: 'noon' } }
+
+/** A chain whose client has been closed, and a new session in another process. */
+async function afterClosing() {
+  const session = makeSession(skills)
+  await session.prompt('/ship')
+  session.end(firstProcess.pid)
+  session.sendAs(next)
+  session.use('s2')
+  return session
+}
+
+it('continues a chain in a new session, once its client was closed', async () => {
+  const session = await afterClosing()
+  expect(await session.bash('git push')).toBeUndefined()
+  const answer = await session.prompt('rail resume')
+  expect(answer?.hookSpecificOutput?.additionalContext).toContain('WORK ON IT.')
+  expect(await session.bash('git push')).toContain('belongs to the step')
+  const failed = await session.stop()
+  expect(failed?.reason).toContain('is not done')
+  session.write('done.txt', '')
+  expect((await session.stop())?.reason).toContain('PUBLISH IT.')
+  // The earlier session has nothing left.
+  session.use('s1')
+  expect(await session.bash('git push')).toBeUndefined()
+})
+
+it('continues a chain in another session of the same process', async () => {
+  const session = makeSession(skills)
+  await session.prompt('/ship')
+  session.use('s2')
+  const answer = await session.prompt('/rail resume')
+  expect(answer?.hookSpecificOutput?.additionalContext).toContain('WORK ON IT.')
+})
+
+it.each([
+  ['a process beside the one in which the chain runs', next],
+  ['an agent', { kind: 'agent', why: 'an agent has started it' }],
+  ['a process that nobody can tell', { kind: 'unknown' }],
+] as const)('lets %s take over no chain', async (_, sender) => {
+  const session = makeSession(skills)
+  await session.prompt('/ship')
+  if (sender.kind !== 'client') session.end(firstProcess.pid)
+  session.sendAs(sender)
+  session.use('s2')
+  const answer = await session.prompt('rail resume')
+  expect(answer?.systemMessage).toContain('No chain of this project can continue')
+  session.use('s1')
+  expect(await session.bash('git push')).toContain('belongs to the step')
+})
+
+it('names the chains if there are several, and says nothing without one', async () => {
+  const session = makeSession(skills)
+  expect(await session.prompt('rail resume')).toBeUndefined()
+  await session.prompt('/ship')
+  session.use('s3')
+  await session.prompt('/ship')
+  session.end(firstProcess.pid)
+  session.sendAs(next)
+  session.use('s2')
+  expect((await session.prompt('rail resume'))?.systemMessage).toContain('Several chains')
+})

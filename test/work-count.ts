@@ -1,0 +1,68 @@
+import { type Profiler, Session } from 'node:inspector'
+import { Worker, isMainThread, parentPort, workerData } from 'node:worker_threads'
+
+/** Prepares work on an input of a size. */
+export type WorkOfSize = (size: number) => () => unknown
+
+/**
+ * How many times the work grows when its input grows fourfold: about 4 if it is linear, about 16 if it grows
+ * like the square. Work is the number of blocks that run: functions, branches and passes of loops, as the
+ * engine counts them for coverage. So the answer is the same on every machine and under any load. The
+ * work inside one regular expression or one built-in function is not counted.
+ *
+ * `file` exports the {@link WorkOfSize} with this name. It runs in a thread where nothing was compiled
+ * before, because the engine counts only in code that it compiles afterwards.
+ */
+export async function growthOf(file: URL, name: string, size: number): Promise<number> {
+  const worker = new Worker(new URL(import.meta.url), {
+    workerData: { file: file.href, name, size },
+  })
+  return await new Promise((resolve, reject) => {
+    worker.once('message', resolve)
+    worker.once('error', reject)
+  })
+}
+
+if (!isMainThread && isRequest(workerData)) parentPort?.postMessage(await growth(workerData), [])
+
+interface Request {
+  file: string
+  name: string
+  size: number
+}
+
+function isRequest(data: unknown): data is Request {
+  return typeof data === 'object' && data !== null && 'file' in data && 'name' in data
+}
+
+async function growth({ file, name, size }: Request): Promise<number> {
+  const session = new Session()
+  session.connect()
+  session.post('Profiler.enable')
+  session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true })
+  const works: Record<string, WorkOfSize> = await import(file)
+  const workOn = works[name]
+  if (workOn === undefined) throw new Error(`${file} has no ${name}`)
+  const count = (inputSize: number): number => {
+    const work = workOn(inputSize)
+    blocksRun(session)
+    work()
+    return blocksRun(session)
+  }
+  // The first call also loads and fills what later calls find.
+  workOn(size)()
+  return count(4 * size) / count(size)
+}
+
+/** Since the last call. */
+function blocksRun(session: Session): number {
+  let scripts: Profiler.ScriptCoverage[] = []
+  session.post('Profiler.takePreciseCoverage', (error, { result }) => {
+    if (error !== null) throw error
+    scripts = result
+  })
+  const functions = scripts
+    .filter(({ url }) => !url.startsWith('node:'))
+    .flatMap((script) => script.functions)
+  return functions.flatMap(({ ranges }) => ranges).reduce((sum, { count }) => sum + count, 0)
+}
