@@ -179,7 +179,8 @@ const frames: readonly ((text: string) => string)[] = [
   (text) => `f() { ${text}\n}; f`,
   (text) => `: "a $( ${text}\n) b"`,
   (text) => `x=$( ${text}\n)`,
-  (text) => `cat <(${text}\n) > /dev/null`,
+  // Bash does not wait for this subshell; `:` makes it end after its commands, and `cat` with it.
+  (text) => `cat <(${text}\n:) > /dev/null`,
   // A here-document drops a backslash before a line feed, even in quotes.
   (text) =>
     `cat <<X${text.length} > /dev/null\n$( ${text.includes('\\\n') ? 'true' : text}\n)\nX${text.length}`,
