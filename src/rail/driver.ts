@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { ClientProcess } from '#core/agent-ancestry'
 import { isObject, parseJson } from '#core/json'
 import type { ChainSkill, RailAnswer, RailEvent } from '#hooks/rail-hook'
-import type { Platform } from '#hooks/adapters'
+import { adapters, type Platform } from '#hooks/adapters'
 import { runnableText } from './command-lines.ts'
 import { changeRail, readRail, type RailSession, removeRail } from './session.ts'
 import { noteStart } from './starting.ts'
@@ -229,13 +229,15 @@ function crashedAnswer(
 
 function stopTurn(
   runtime: RailEvent['runtime'],
-  { session }: RailSession,
+  { session, client }: RailSession,
   reason: string,
 ): RailAnswer | undefined {
+  const answer = { kind: 'tell', tell: reason } as const
   try {
     changeRail(runtime, session, (rail) => ({ ...rail, standing: 'continue', reason }))
-    return { kind: 'tell', tell: reason }
+    return answer
   } catch {
-    return undefined
+    // Where the agent says the line, this end of a turn would be answered again and again.
+    return adapters[client].tell === undefined ? undefined : answer
   }
 }

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import { messageOf } from '#core/errors'
+import { adapters } from '#hooks/adapters'
 import type { RailAnswer, RailEvent, RailHook } from '#hooks/rail-hook'
 import type { Patience } from './events.ts'
 import type { SenderReader } from './sender.ts'
@@ -49,8 +50,10 @@ async function answerFailure(
     const denial = denialWithoutState(clientCall, { path, reason })
     return denial === undefined ? undefined : { kind: 'deny', reason: denial }
   }
-  if (kind !== 'prompt') return undefined
   const tell = `The chain of this session cannot continue: ${reason} (${path})`
+  // Where the agent says the line, an end of a turn without a record would be answered again and again.
+  if (kind === 'stop' && adapters[platform].tell) return { kind: 'tell', tell }
+  if (kind !== 'prompt') return undefined
   return { kind: 'context', text: `${tell}. Tell the user; do not do its steps.`, tell }
 }
 

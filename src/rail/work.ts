@@ -149,24 +149,25 @@ async function lockRail(runtime: Runtime, session: string): Promise<(() => void)
 function failed(error: unknown, request: RailRequest, runtime: Runtime): RailAnswer | undefined {
   const hint = error instanceof SkillrailError && error.hint !== undefined ? ` ${error.hint}` : ''
   const why = `${messageOf(error)}.${hint}`
-  if (request.kind === 'start') {
+  const reading = readRail(runtime, request.session)
+  if (request.kind === 'start' && reading.kind === 'none') {
     const text = `The chain \`${request.chain.name}\` did not start as a rail: ${why}`
     return { kind: 'context', text: `${text} Tell the user; do not do its steps.`, tell: text }
   }
-  const reading = readRail(runtime, request.session)
   // A word that does not fit the chain's state changes nothing.
   if (request.kind === 'word' && error instanceof RunStateError) {
     const tell = `\`rail ${request.word.word}\` changed nothing: ${why}`
     if (request.event === 'turn-end') return { kind: 'tell', tell }
     return { kind: 'context', text: `${tell} Tell the user so, and end your turn.`, tell }
   }
-  const reason = `The chain cannot continue: ${why}`
+  const reason = `The chain cannot continue: ${why} When that is fixed, type \`rail retry\`.`
   const isNoted = reading.kind === 'rail' && noteStuck(runtime, reading.rail, reason)
   const isTurnEnd =
     request.kind === 'turn-end' || (request.kind === 'word' && request.event === 'turn-end')
   if (!isTurnEnd) return { kind: 'context', text: `${reason} Tell the user.`, tell: reason }
-  // Without a record, the same end of a turn would be answered again and again.
-  return isNoted ? { kind: 'tell', tell: reason } : undefined
+  // Where the agent says the line, an end of a turn without a record would be answered again and again.
+  const isShown = reading.kind === 'rail' && adapters[reading.rail.client].tell !== undefined
+  return isNoted || isShown ? { kind: 'tell', tell: reason } : undefined
 }
 
 function noteStuck(runtime: Runtime, rail: RailSession, reason: string): boolean {
@@ -428,7 +429,7 @@ async function openRun(project: ChainProject, rail: RailSession): Promise<Steppe
   // Before any check runs, because the change may concern the check.
   const changed = planChanged(journal, run.plan, 'resume', project.line)
   if (!changed) return run
-  const hint = `Undo the change and type \`rail retry\`. To give up the run: ${project.line('runs cancel', rail.runId)}`
+  const hint = `Undo the change, or give up the run: ${project.line('runs cancel', rail.runId)}`
   throw new RunStateError(changed.code, changed.message, hint, { cause: changed })
 }
 

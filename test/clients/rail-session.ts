@@ -226,26 +226,29 @@ function isAgent({ body }: ModelRequest): boolean {
 export const shipScene: Scene = {
   chain: 'ship',
   words: '1.2',
-  make(home, recipe) {
-    const skill = (name: string, body: string, metadata = ''): void => {
-      const head = `---\nname: ${name}\ndescription: Does ${name}. Use when asked to ${name}.\n${metadata}---\n`
-      const places = new Set([recipe.skills, '.agents/skills', '.claude/skills'])
-      for (const place of places) {
-        write(join(home.home, place, name, 'SKILL.md'), `${head}\n${body}\n`)
-      }
+  make: (home, recipe) => makeShip(home, recipe, ''),
+}
+
+/** @param options further options of the first step */
+export function makeShip(home: TestHome, recipe: ClientRecipe, options: string): void {
+  const skill = (name: string, body: string, metadata = ''): void => {
+    const head = `---\nname: ${name}\ndescription: Does ${name}. Use when asked to ${name}.\n${metadata}---\n`
+    const places = new Set([recipe.skills, '.agents/skills', '.claude/skills'])
+    for (const place of places) {
+      write(join(home.home, place, name, 'SKILL.md'), `${head}\n${body}\n`)
     }
-    const chain = [
-      'implement check="sh check.sh"',
-      'publish-it gate guard="Bash(publish:*)" max-blocks=1 check=true',
-    ]
-    const lines = chain.map((line) => `    ${line}\n`).join('')
-    skill('ship', 'OVERVIEW OF SHIP.', `metadata:\n  chain: |\n${lines}`)
-    skill('implement', 'IMPLEMENT: write done.txt.')
-    skill('publish-it', 'PUBLISH: run publish.')
-    write(join(home.project, 'check.sh'), 'echo checked >> checked.txt\ntest -f done.txt\n')
-    addProgram(home, 'publish', 'echo "$@" >> published.txt')
-    addProgram(home, 'skillrail', `exec node "${commandLine}" "$@"`)
-  },
+  }
+  const chain = [
+    `implement check="sh check.sh"${options}`,
+    'publish-it gate guard="Bash(publish:*)" max-blocks=1 check=true',
+  ]
+  const lines = chain.map((line) => `    ${line}\n`).join('')
+  skill('ship', 'OVERVIEW OF SHIP.', `metadata:\n  chain: |\n${lines}`)
+  skill('implement', 'IMPLEMENT: write done.txt.')
+  skill('publish-it', 'PUBLISH: run publish.')
+  write(join(home.project, 'check.sh'), 'echo checked >> checked.txt\ntest -f done.txt\n')
+  addProgram(home, 'publish', `echo "$@" >> '${join(home.project, 'published.txt')}'`)
+  addProgram(home, 'skillrail', `exec node "${commandLine}" "$@"`)
 }
 
 export const commandLine = fileURLToPath(new URL('../../dist/cli/bin.cjs', import.meta.url))
@@ -268,7 +271,7 @@ function railOf({ home }: TestHome): RailState | undefined {
 }
 
 /** `success (verified)` by step, of every run in the home. */
-function stepsOf({ home }: TestHome): Record<string, string> {
+export function stepsOf({ home }: TestHome): Record<string, string> {
   const steps: Record<string, string> = {}
   const state = join(home, '.local/state/skillrail')
   if (!existsSync(state)) return steps
