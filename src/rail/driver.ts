@@ -1,41 +1,13 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { ClientProcess } from '#core/agent-ancestry'
 import { isObject, parseJson } from '#core/json'
-import type { ChainSkill, RailAnswer, RailEvent } from '#hooks/rail-hook'
-import { adapters, type Platform } from '#hooks/adapters'
+import type { RailAnswer, RailEvent } from '#hooks/rail-hook'
+import { adapters } from '#hooks/adapters'
 import { runnableText } from './command-lines.ts'
 import { changeRail, readRail, type RailSession, removeRail } from './session.ts'
 import { noteStart } from './starting.ts'
-import type { RailWord } from './words.ts'
-
-/** A request of the hook to the process that works on a rail. */
-export type RailRequest =
-  | {
-      kind: 'start'
-      session: string
-      client: Platform
-      chain: ChainSkill
-      words: string
-      turn: string
-      clientProcess: ClientProcess | undefined
-    }
-  | { kind: 'turn-end'; session: string; message: string }
-  /** Uses the result of a check that ended after its hook. */
-  | { kind: 'deliver'; session: string }
-  | {
-      kind: 'word'
-      session: string
-      word: RailWord
-      /** How certain it is that a user typed it. */
-      strength: 'prompted' | 'unknown'
-      /** The event that the answer is for. */
-      event: 'prompt' | 'turn-end'
-    }
-  /** The user agreed to a guarded call when the client asked. */
-  | { kind: 'agreed'; session: string; step: string; question: string }
-  | { kind: 'recall'; session: string }
+import { isForTurnEnd, type RailRequest } from './request.ts'
 
 /**
  * Starts the process that does the work, and waits for its answer. If that takes too long, the process
@@ -163,13 +135,14 @@ function noteDelivery(runtime: RailEvent['runtime'], session: string, answer: Ra
 const sentCharacters = 120
 
 function lateAnswer(request: RailRequest): RailAnswer | undefined {
-  if (request.kind === 'word' && request.event === 'turn-end') {
+  if (request.kind !== 'turn-end' && isForTurnEnd(request)) {
     const tell = 'Skillrail executes scripts of the chain now. Your next prompt continues it.'
     return { kind: 'tell', tell }
   }
   switch (request.kind) {
     case 'start':
     case 'agreed':
+    case 'decided':
     case 'word': {
       const text =
         'Skillrail executes scripts of the chain now. End your turn; you get the next step when they are done.'
@@ -215,12 +188,13 @@ function crashedAnswer(
       const tell = `${ended}; the approval of ${request.step} may not be recorded. Type \`rail status\`.`
       return { kind: 'context', text: `${tell} Tell the user so.`, tell }
     }
+    case 'decided':
     case 'deliver':
     case 'turn-end': {
       if (reading.kind !== 'rail') return undefined
       const tell = `${ended}: nothing counts as done. Your next prompt continues the chain ${reading.rail.chain}.`
       const stopped = stopTurn(runtime, reading.rail, tell)
-      return request.kind === 'turn-end' ? stopped : { kind: 'context', text: tell, tell }
+      return isForTurnEnd(request) ? stopped : { kind: 'context', text: tell, tell }
     }
     case 'recall':
       return undefined

@@ -10,20 +10,22 @@ import { claimTurn } from '#hooks/given'
 import { fingerprint } from '#core/fingerprint'
 import type { ClientCall } from './calls.ts'
 import { originOfPrompt } from './claude-transcript.ts'
-import type { RailRequest } from './driver.ts'
 import {
   changeRail,
   readRail,
   readRails,
   type RailSession,
   removeRail,
+  type SessionReading,
   type Standing,
   type Unconfirmed,
 } from './session.ts'
 import { turnLimits, unattributed } from '#hooks/rail-facts'
 import { judgePrompt, processToNote, type SenderReader, systemSender } from './sender.ts'
+import { isForTurnEnd, type RailRequest } from './request.ts'
 import { startingChain } from './starting.ts'
 import { asksToTakeOver, takeOver } from './take-over.ts'
+import { isDecidedElsewhere } from './terminal-decision.ts'
 import { type RailWord, readRailWord } from './words.ts'
 
 /** Answers one event of a session that has a rail, or in which a chain may start. */
@@ -98,6 +100,10 @@ async function answerPrompt(event: RailEvent, patience: Means): Promise<RailAnsw
   }
   const turn = { id: turnOf(event), receivedStep: false, worked: false, blocks: 0 }
   const word = readRailWord(payload.prompt, stepsOf(rail))
+  if (isDecidedElsewhere(rail) && isAboutGate(word)) {
+    changeRail(runtime, session, (now) => ({ ...now, turn, unconfirmed: undefined }))
+    return await handToDriver(event, { kind: 'decided', session, event: 'prompt' }, patience)
+  }
   if (word || rail.unconfirmed) {
     changeRail(runtime, session, (now) => ({ ...now, turn, unconfirmed: undefined }))
     if (word) return await answerWord(event, patience, rail, word)
@@ -119,6 +125,11 @@ async function answerPrompt(event: RailEvent, patience: Means): Promise<RailAnsw
     return { ...next, turn: { ...turn, receivedStep: next.turn.receivedStep } }
   })
   return text === undefined ? undefined : { kind: 'context', text }
+}
+
+/** Whether a prompt has no meaning of its own once the gate that it may mean is decided. */
+function isAboutGate(word: RailWord | undefined): boolean {
+  return word === undefined || ['approve', 'reject', 'status', 'unclear'].includes(word.word)
 }
 
 /** A session without a rail continues that of a session which is gone. */
@@ -272,6 +283,8 @@ async function answerCall(event: RailEvent, means: Means): Promise<RailAnswer | 
         ? denialWithoutState(clientCall, reading)
         : await denialOf(clientCall, reading.rail, toolInput)
     if (reason === undefined) continue
+    const moved = await afterDecision(event, reading, means)
+    if (moved) return moved
     const one =
       reading.kind === 'rail' ? await askAbout(event, clientCall, reading.rail, means) : undefined
     if (one?.kind !== 'ask') return one ?? { kind: 'deny', reason }
@@ -298,6 +311,20 @@ async function answerCall(event: RailEvent, means: Means): Promise<RailAnswer | 
   }
   if (!asked) noteWork(event, open)
   return asked
+}
+
+/** If a user has decided in a terminal, a denial says how the chain continues. */
+async function afterDecision(
+  event: RailEvent,
+  reading: SessionReading,
+  means: Means,
+): Promise<RailAnswer | undefined> {
+  const { session, agent } = event.payload
+  const isOwn = reading.kind === 'rail' && reading.rail.session === session && agent === ''
+  if (!isOwn || session === undefined || !isDecidedElsewhere(reading.rail)) return undefined
+  const request = { kind: 'decided', session, event: 'prompt' } as const
+  const answer = await handToDriver(event, request, means)
+  return answer?.kind === 'context' ? { kind: 'deny', reason: answer.text } : undefined
 }
 
 /** Returns the folders of the session's start from the client: the agent may have changed the directory. */
@@ -414,6 +441,9 @@ async function noticeCall(event: RailEvent, patience: Means): Promise<RailAnswer
   }
   // Most calls change nothing, so the lock is taken for the others only.
   if (notice(rail)) changeRail(runtime, session, notice)
+  if (isDecidedElsewhere(rail) && payload.agent === '') {
+    return await handToDriver(event, { kind: 'decided', session, event: 'prompt' }, patience)
+  }
   return rail.gate ? await noticeAnswer(event, rail, patience) : undefined
 }
 
@@ -454,6 +484,10 @@ async function answerTurnEnd(event: RailEvent, patience: Means): Promise<RailAns
     if (!claimTurn(runtime, place, { number: 1, of: 1 })) return undefined
     return await confirm(event, patience, rail, rail.unconfirmed)
   }
+  if (isDecidedElsewhere(rail)) {
+    if (!claimTurn(runtime, turnPlace(rail), { number: 1, of: 1 })) return undefined
+    return await handToDriver(event, { kind: 'decided', session, event: 'turn-end' }, patience)
+  }
   if (!turnEnds.includes(rail.standing)) return undefined
   // A check executes the agent's code, which the user allows by leaving this mode.
   if (payload.permissionMode === 'plan') return undefined
@@ -463,10 +497,7 @@ async function answerTurnEnd(event: RailEvent, patience: Means): Promise<RailAns
   // A check or a script that another turn began: a later event has its result.
   const isAtWork = rail.standing === 'checking' || rail.standing === 'running'
   if (isAtWork && lockHolder(railPath(runtime, session))) return undefined
-  // The turn's ID is included, because a process may have died after its claim in another turn.
-  const place = `rail ${session} ${rail.sequence} ${rail.turn.id}`
-  const isFirst = claimTurn(runtime, place, { number: 1, of: 1 })
-  if (!isFirst) return undefined
+  if (!claimTurn(runtime, turnPlace(rail), { number: 1, of: 1 })) return undefined
   const limit = turnLimits[platform]
   if (limit?.blocks !== undefined && blocks + 1 >= limit.blocks) {
     const tell = `The chain ${rail.chain} continues with your next prompt: the client ends this turn.`
@@ -479,6 +510,12 @@ async function answerTurnEnd(event: RailEvent, patience: Means): Promise<RailAns
   return await handToDriver(event, request, patience)
 }
 
+/** Names the end of a turn, which one of several hooks answers. */
+function turnPlace({ session, sequence, turn }: RailSession): string {
+  // The turn's ID is included, because a process may have died after its claim in another turn.
+  return `rail ${session} ${sequence} ${turn.id}`
+}
+
 /** The context was compacted, or a session was resumed: the agent gets its step again. */
 async function recall(event: RailEvent, patience: Means): Promise<RailAnswer | undefined> {
   const { runtime, payload } = event
@@ -488,6 +525,9 @@ async function recall(event: RailEvent, patience: Means): Promise<RailAnswer | u
   if (reading.kind === 'none') return undefined
   if (reading.kind === 'unreadable') return unreadable(reading)
   if (reading.rail.client !== event.platform) return undefined
+  if (isDecidedElsewhere(reading.rail)) {
+    return await handToDriver(event, { kind: 'decided', session, event: 'prompt' }, patience)
+  }
   if (source === 'resume') return { kind: 'context', text: standingText(reading.rail) }
   return await handToDriver(event, { kind: 'recall', session }, patience)
 }
@@ -499,9 +539,7 @@ async function handToDriver(
   { prompt, turnEnd, program }: Patience,
 ): Promise<RailAnswer | undefined> {
   const { drive } = await import('./driver.ts')
-  const isTurnEnd =
-    request.kind === 'turn-end' || (request.kind === 'word' && request.event === 'turn-end')
-  return await drive(event, request, isTurnEnd ? turnEnd : prompt, program)
+  return await drive(event, request, isForTurnEnd(request) ? turnEnd : prompt, program)
 }
 
 function turnOf({ payload, runtime }: RailEvent): string {

@@ -1,6 +1,6 @@
 import { readFileSync, writeSync } from 'node:fs'
 import { systemRuntime } from '#core/runtime'
-import type { RailRequest } from './driver.ts'
+import type { RailRequest } from './request.ts'
 import { answerRequest } from './work.ts'
 
 // The process that works on a rail. It reads one request from stdin and prints one answer. Its hook may be

@@ -75,6 +75,8 @@ export interface RailSession {
   clientProcess?: ClientProcess | undefined
   /** The gate that waits, if the client can ask about it. */
   gate?: AskedGate | undefined
+  /** The gate that waits, if any. */
+  waiting?: WaitingGate | undefined
   /** A prompt that decides about the rail, until the client confirms that a user typed it. */
   unconfirmed?: Unconfirmed | undefined
   /** Counts the handled ends of turns, so that two hooks handle each only once. */
@@ -90,6 +92,14 @@ export interface AskedGate {
   guards: readonly Guard[]
   /** Fingerprints of the calls that the client asks about now. */
   calls: readonly string[]
+}
+
+/** A gate that waits, as the journal was when the rail came to it. */
+export interface WaitingGate {
+  step: string
+  journal: string
+  /** Of the journal, in bytes. */
+  size: number
 }
 
 export interface Unconfirmed {
@@ -198,6 +208,7 @@ const railSession: Schema<RailSession> = object({
   pending: optional(text),
   clientProcess: optional(object({ pid: integer, startedAt: text })),
   gate: optional(object({ step: text, question: text, guards, calls: list(text) })),
+  waiting: optional(object({ step: text, journal: text, size: integer })),
   unconfirmed: optional(object({ prompt: text, promptId: text })),
   sequence: integer,
 })

@@ -15,7 +15,7 @@ export function stepText(about: {
   planned: PlannedStep | undefined
   next: NextStep
   guards: readonly Guard[]
-  delivery: { isFirst?: boolean; news?: string }
+  delivery: { isFirst?: boolean; news?: string | undefined }
 }): string {
   const { rail, planned, next, guards, delivery } = about
   const { chain, steps } = rail
@@ -134,6 +134,11 @@ export function askingText({ chain }: RailSession, gate: AskedGate, content: str
 
 export function endText({ chain, runId }: RailSession, { status }: RunAnswer): string {
   return `The chain ${chain} has ended: ${status}. To see its steps: skillrail runs show ${runId}`
+}
+
+export function decisionText(isApproved: boolean, why: string | undefined): string {
+  if (isApproved) return 'The user approved.'
+  return why === undefined ? 'The user rejected.' : `The user rejected: ${why}`
 }
 
 export function doneText(step: string, output: StepOutput): string {

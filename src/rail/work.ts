@@ -1,12 +1,12 @@
 import { dirname } from 'node:path'
 import { loadConfiguration } from '#core/configuration'
-import { messageOf, SkillrailError } from '#core/errors'
+import { compareText, messageOf, SkillrailError } from '#core/errors'
 import { acquireFileLock, isOnThisMachine, lockHolder } from '#core/file-lock'
 import { poll } from '#core/poll'
 import type { Runtime } from '#core/runtime'
 import { splitArguments } from '#skill/arguments'
 import type { StepOutput } from '#exec/output-protocol'
-import { ChainPlanError, RunStateError } from '#chain/errors'
+import { ChainPlanError, RunBusyError, RunStateError } from '#chain/errors'
 import { planChanged } from '#chain/continuation'
 import { isFinal } from '#chain/step-result'
 import { allSteps, type Plan, type PlannedStep, wholeChain } from '#chain/plan-model'
@@ -19,6 +19,7 @@ import {
   continuedRun,
   nextSteps,
   planForStepper,
+  endedSteps,
   recordSteps,
   reportAboutStep,
   standingOfSteps,
@@ -31,7 +32,7 @@ import {
 import type { RailAnswer } from '#hooks/rail-hook'
 import { decideAtGate } from './approval.ts'
 import { changedFiles, filesOfChecks } from './check-files.ts'
-import type { RailRequest } from './driver.ts'
+import { isForTurnEnd, type RailRequest } from './request.ts'
 import { guardsOf } from './open-guards.ts'
 import { sha256 } from '#core/json'
 import { adapters } from '#hooks/adapters'
@@ -48,6 +49,7 @@ import {
   type Verdict,
 } from './session.ts'
 import { forgetStart } from './starting.ts'
+import { isDecidedElsewhere, waitingGateIn } from './terminal-decision.ts'
 import type { RailWord } from './words.ts'
 import { changedBetween, treeDigest, treeTimes } from './working-tree.ts'
 
@@ -81,6 +83,7 @@ export async function answerRequest(
     if (request.kind === 'deliver') return await deliver(rail, runtime, waiting)
     if (request.kind === 'word') return await obey(request, rail, runtime)
     if (request.kind === 'agreed') return await approveByQuestion(request, rail, runtime)
+    if (request.kind === 'decided') return await followDecision(request, rail, runtime)
     return await recall(rail, runtime)
   } catch (error) {
     return failed(error, request, runtime)
@@ -90,9 +93,9 @@ export async function answerRequest(
   }
 }
 
-function busy({ kind }: RailRequest): RailAnswer {
+function busy(request: RailRequest): RailAnswer {
   const tell = 'Another process still works on this rail. Try again when it is done.'
-  return kind === 'turn-end' ? { kind: 'tell', tell } : { kind: 'context', text: tell, tell }
+  return isForTurnEnd(request) ? { kind: 'tell', tell } : { kind: 'context', text: tell, tell }
 }
 
 /** Answers words that do not wait for a check, such as `pause` and `status`. */
@@ -154,6 +157,8 @@ function failed(error: unknown, request: RailRequest, runtime: Runtime): RailAns
     const text = `The chain \`${request.chain.name}\` did not start as a rail: ${why}`
     return { kind: 'context', text: `${text} Tell the user; do not do its steps.`, tell: text }
   }
+  // The process of the terminal in which the user decided still works on the run.
+  if (request.kind === 'decided' && error instanceof RunBusyError) return busy(request)
   // A word that does not fit the chain's state changes nothing.
   if (request.kind === 'word' && error instanceof RunStateError) {
     const tell = `\`rail ${request.word.word}\` changed nothing: ${why}`
@@ -162,9 +167,9 @@ function failed(error: unknown, request: RailRequest, runtime: Runtime): RailAns
   }
   const reason = `The chain cannot continue: ${why} When that is fixed, type \`rail retry\`.`
   const isNoted = reading.kind === 'rail' && noteStuck(runtime, reading.rail, reason)
-  const isTurnEnd =
-    request.kind === 'turn-end' || (request.kind === 'word' && request.event === 'turn-end')
-  if (!isTurnEnd) return { kind: 'context', text: `${reason} Tell the user.`, tell: reason }
+  if (!isForTurnEnd(request)) {
+    return { kind: 'context', text: `${reason} Tell the user.`, tell: reason }
+  }
   // Where the agent says the line, an end of a turn without a record would be answered again and again.
   const isShown = reading.kind === 'rail' && adapters[reading.rail.client].tell !== undefined
   return isNoted || isShown ? { kind: 'tell', tell: reason } : undefined
@@ -179,7 +184,15 @@ function noteStuck(runtime: Runtime, rail: RailSession, reason: string): boolean
   }
 }
 
-type Decided = 'standing' | 'reason' | 'step' | 'guards' | 'sequence' | 'pending' | 'gate'
+type Decided =
+  | 'standing'
+  | 'reason'
+  | 'step'
+  | 'guards'
+  | 'sequence'
+  | 'pending'
+  | 'gate'
+  | 'waiting'
 
 /** Writes the decisions of this process. Hooks may have changed the rest of the state meanwhile. */
 function note(
@@ -244,7 +257,7 @@ async function startRail(
     sequence: 0,
   }
   if (!addRail(runtime, rail)) return undefined
-  const result = await nextSteps(project, run)
+  const result = await continueRun(project, run)
   return handOn(project, run, rail, result, { event: 'prompt', isFirst: true })
 }
 
@@ -281,7 +294,7 @@ interface Delivery {
   event: 'prompt' | 'turn-end'
   isFirst?: boolean
   /** The earlier result, in a sentence for the agent. */
-  news?: string
+  news?: string | undefined
 }
 
 /** Records the state of the run, and returns it for the agent and the user. */
@@ -305,6 +318,7 @@ function handOn(
       step,
       guards,
       gate: undefined,
+      waiting: undefined,
       sequence,
       pending: text,
     })
@@ -318,8 +332,9 @@ function handOn(
     const gate = required === 'attended' ? askedGate(project, run, rail, name) : undefined
     const reason = say.gateText(rail, { step: name, required, gate, rework: planned?.rework })
     const pending = gate && say.askingText(rail, gate, textOfStep(project, run, name))
+    const journal = waitingGateIn(project.store.pathOf(rail.runId), name)
     const at = { standing: 'approval', step: undefined, gate, pending } as const
-    note(runtime, rail, { ...at, reason, guards, sequence })
+    note(runtime, rail, { ...at, waiting: journal, reason, guards, sequence })
     return toUser(reason, delivery)
   }
   if (result && isFinal(result.status)) {
@@ -390,7 +405,7 @@ async function endTurn(
   const project = openRailProject(runtime, waiting.signal)
   const run = await openRun(project, rail)
   if (!step || !(await isHanded(project, rail, step))) {
-    const result = await nextSteps(project, run)
+    const result = await continueRun(project, run)
     return handOn(project, run, rail, result, { event: 'turn-end' })
   }
   const { claim } = step
@@ -587,7 +602,8 @@ async function obey(
           ? ({ approved: true, step: word.step } as const)
           : ({ approved: false, step: word.step, why: word.why } as const)
       const result = await decideAtGate(project, run, decision, { channel: 'prompt', strength })
-      const news = decision.approved ? 'The user approved.' : `The user rejected: ${decision.why}`
+      const why = decision.approved ? undefined : decision.why
+      const news = say.decisionText(decision.approved, why)
       return handOn(project, run, rail, result, { event, news })
     }
     case 'accept':
@@ -609,11 +625,36 @@ async function approveByQuestion(
   return handOn(project, run, rail, result, { event: 'prompt', news })
 }
 
+/** A user has decided in a terminal about the gate that waits: the chain continues from its journal. */
+async function followDecision(
+  { event }: RequestOf<'decided'>,
+  rail: RailSession,
+  runtime: Runtime,
+): Promise<RailAnswer | undefined> {
+  if (!isDecidedElsewhere(rail)) return undefined
+  const project = openRailProject(runtime)
+  const run = await openRun(project, rail)
+  const result = await continueRun(project, run)
+  const { approvals, gates } = project.store.read(rail.runId)
+  const decision = [...approvals.values()]
+    .filter(({ key }) => gates.get(key)?.step === rail.waiting?.step)
+    .toSorted((one, other) => compareText(one.at, other.at))
+    .at(-1)
+  const news = decision && say.decisionText(decision.approved, decision.reason)
+  return handOn(project, run, rail, result, { event, news })
+}
+
+/** Continues a run. Another command, as in a terminal, may have ended it. */
+async function continueRun(project: ChainProject, run: StepperRun): Promise<StepperResult> {
+  const ended = await endedSteps(project, project.store.read(run.runId))
+  return ended ?? (await nextSteps(project, run))
+}
+
 /** The agent gets its step again, with new attempts; without a step the run continues. */
 async function again(rail: RailSession, runtime: Runtime): Promise<RailAnswer> {
   const project = openRailProject(runtime)
   const run = await openRun(project, rail)
-  const result = await nextSteps(project, run)
+  const result = await continueRun(project, run)
   return handOn(project, run, rail, result, { event: 'prompt' })
 }
 

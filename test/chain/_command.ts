@@ -57,7 +57,7 @@ export interface CommandFixture {
 export async function runCommand(
   name: string,
   args: readonly string[],
-  project: TestProject,
+  project: Pick<TestProject, 'directory'>,
   fixture: CommandFixture = {},
 ): Promise<CommandAnswer> {
   const entry = commands.find((one) => one.name === name)

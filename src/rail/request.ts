@@ -1,0 +1,38 @@
+import type { ClientProcess } from '#core/agent-ancestry'
+import type { Platform } from '#hooks/adapters'
+import type { ChainSkill } from '#hooks/rail-hook'
+import type { RailWord } from './words.ts'
+
+/** A request of the hook to the process that works on a rail. */
+export type RailRequest =
+  | {
+      kind: 'start'
+      session: string
+      client: Platform
+      chain: ChainSkill
+      words: string
+      turn: string
+      clientProcess: ClientProcess | undefined
+    }
+  | { kind: 'turn-end'; session: string; message: string }
+  /** Uses the result of a check that ended after its hook. */
+  | { kind: 'deliver'; session: string }
+  | {
+      kind: 'word'
+      session: string
+      word: RailWord
+      /** How certain it is that a user typed it. */
+      strength: 'prompted' | 'unknown'
+      /** The event that the answer is for. */
+      event: 'prompt' | 'turn-end'
+    }
+  /** The user agreed to a guarded call when the client asked. */
+  | { kind: 'agreed'; session: string; step: string; question: string }
+  /** The journal has changed while a gate waits: a user has decided in a terminal. */
+  | { kind: 'decided'; session: string; event: 'prompt' | 'turn-end' }
+  | { kind: 'recall'; session: string }
+
+/** Whether the answer is for the end of a turn, where it can only keep the agent working or tell the user. */
+export function isForTurnEnd(request: RailRequest): boolean {
+  return request.kind === 'turn-end' || ('event' in request && request.event === 'turn-end')
+}
