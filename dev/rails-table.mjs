@@ -10,7 +10,7 @@ export function railsTable() {
     'one turn',
     'check at its end',
     'your line is shown by',
-    'after a compaction',
+    'the step again after a compaction',
     'a subagent obeys',
   ]
   const rows = platforms.map((platform) => {
@@ -24,7 +24,7 @@ export function railsTable() {
       blocks === undefined ? 'no limit met' : `${blocks} blocks`,
       `${checkSeconds} s`,
       tells,
-      recalls,
+      recalls ?? 'never',
       subagents,
     ]
   })

@@ -142,7 +142,11 @@ export const Skillrail = async ({ directory, client }) => {
       const call = { tool_name: tool, tool_input: args, tool_use_id: callID }
       const answer = await askIn(sessionID, 'PostToolUse', call)
       noteRail(sessionID, answer?.rail)
-      if (answer?.additionalContext) output.output += '\n\n' + answer.additionalContext
+      const text = answer?.additionalContext
+      if (!text) return
+      // The result of an MCP tool is a list of parts.
+      if (Array.isArray(output.content)) output.content.push({ type: 'text', text })
+      else output.output += '\n\n' + text
     },
   }
 }

@@ -40,7 +40,7 @@ export const integer: Schema<number> = (value, place) => {
 
 export const anything: Schema<unknown> = (value) => value
 
-export function choice<const Choice extends string | number>(
+export function choice<const Choice extends string | number | boolean>(
   ...choices: readonly Choice[]
 ): Schema<Choice> {
   return (value, place) => {

@@ -1,4 +1,4 @@
-import { adapters, type Platform } from './adapters.ts'
+import { adapters, type HookAdapter, type Platform } from './adapters.ts'
 
 interface TurnLimit {
   /** A client ends the turn at this many blocks in a row; undefined: no limit was met. */
@@ -40,8 +40,8 @@ export interface RailFacts {
   blocks: number | undefined
   /** Who shows the user a line. */
   tells: 'the client' | 'the agent'
-  /** What the agent gets after a compaction. */
-  recalls: 'the step again' | 'nothing'
+  /** When the agent gets its step again after a compaction; undefined: never. */
+  recalls: string | undefined
   /** Whose rail a subagent obeys. */
   subagents: string
 }
@@ -59,9 +59,15 @@ export function railFacts(platform: Platform): RailFacts {
     // The rail ends the turn one before the client would.
     blocks: limit?.blocks === undefined ? undefined : limit.blocks - 1,
     tells: tell === undefined ? 'the agent' : 'the client',
-    recalls: events.compact === 'SessionStart' ? 'the step again' : 'nothing',
+    recalls: recallOf(adapters[platform]),
     subagents: unattributed.has(platform) ? 'every open rail of the project' : 'that of its parent',
   }
+}
+
+function recallOf({ events, callsRemembered }: HookAdapter): string | undefined {
+  if (events.compact === 'SessionStart') return 'at once'
+  if (events.compact !== undefined) return 'with its next call or your next prompt'
+  return callsRemembered === undefined ? undefined : `after ${callsRemembered} calls`
 }
 
 /** Something that a client cannot do for a rail, in a sentence for a user. */
@@ -72,6 +78,7 @@ export interface RailLimit {
 
 export function railLimits(platform: Platform): RailLimit[] {
   const { start, unseen, checkSeconds, blocks, tells, recalls, subagents } = railFacts(platform)
+  const { callsRemembered } = adapters[platform]
   const sentences: Record<RailLimit['about'], string | false> = {
     rails:
       start === undefined &&
@@ -85,7 +92,10 @@ export function railLimits(platform: Platform): RailLimit[] {
       `A check that takes longer than ${checkSeconds} s continues alone; your next prompt gets its result.`,
     lines: tells === 'the agent' && 'It shows no lines of the hook; the agent says them.',
     compaction:
-      recalls === 'nothing' && 'After a compaction the agent does not get its step again.',
+      recalls === undefined
+        ? 'After a compaction the agent does not get its step again.'
+        : callsRemembered !== undefined &&
+          `It reports no compaction: the agent gets its step again ${recalls}, and its name with each prompt.`,
     subagents: unattributed.has(platform) && `A subagent obeys ${subagents}.`,
   }
   const abouts = ['rails', 'calls', 'turns', 'checks', 'lines', 'compaction', 'subagents'] as const

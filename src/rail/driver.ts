@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { isObject, parseJson } from '#core/json'
+import { countCalls } from '#hooks/given'
 import type { RailAnswer, RailEvent } from '#hooks/rail-hook'
 import { adapters } from '#hooks/adapters'
 import { runnableText } from './command-lines.ts'
@@ -23,7 +24,7 @@ export async function drive(
   const answer = await answerOf(file, runtime, request, patienceMs)
   if (answer === 'late') return lateAnswer(request)
   if (answer === 'crashed') return crashedAnswer(runtime, request)
-  return answer && delivered(runtime, request.session, answer)
+  return answer && delivered(runtime, request, answer)
 }
 
 /** `late`: the process still works. `crashed`: the process ended without an answer. */
@@ -101,18 +102,22 @@ function readAnswer(output: string): DriverAnswer {
 /** Records the answer for the client. A block without a record would be repeated forever. */
 function delivered(
   runtime: RailEvent['runtime'],
-  session: string,
+  request: RailRequest,
   answer: RailAnswer,
 ): RailAnswer | undefined {
   try {
-    noteDelivery(runtime, session, answer)
+    noteDelivery(runtime, request, answer)
     return answer
   } catch {
     return answer.kind === 'block' ? undefined : answer
   }
 }
 
-function noteDelivery(runtime: RailEvent['runtime'], session: string, answer: RailAnswer): void {
+function noteDelivery(
+  runtime: RailEvent['runtime'],
+  { kind, session }: RailRequest,
+  answer: RailAnswer,
+): void {
   const reading = readRail(runtime, session)
   if (reading.kind === 'rail' && reading.rail.standing === 'ended') {
     return removeRail(runtime, session)
@@ -128,7 +133,9 @@ function noteDelivery(runtime: RailEvent['runtime'], session: string, answer: Ra
       sent: isBlock ? runnableText(sent, runtime).slice(0, sentCharacters) : rail.turn.sent,
     }
     const pending = rail.pending === sent ? undefined : rail.pending
-    return { ...rail, turn, pending }
+    if (kind !== 'recall') return { ...rail, turn, pending }
+    const givenAt = countCalls(runtime, session, false)
+    return { ...rail, turn, pending, isForgotten: undefined, givenAt }
   })
 }
 

@@ -6,7 +6,8 @@ import { safeLine } from '#core/text'
 import { type ChainSkill, type RailAnswer, type RailEvent, tellBeginning } from '#hooks/rail-hook'
 import { guardsIn } from '#trust/accepted-guards'
 import { calledChain, railPath } from './place.ts'
-import { claimTurn } from '#hooks/given'
+import { adapters } from '#hooks/adapters'
+import { claimTurn, countCalls } from '#hooks/given'
 import { fingerprint } from '#core/fingerprint'
 import type { ClientCall } from './calls.ts'
 import { originOfPrompt } from './claude-transcript.ts'
@@ -124,6 +125,9 @@ async function answerPrompt(event: RailEvent, patience: Means): Promise<RailAnsw
     text = now.pending ?? standingText(next)
     return { ...next, turn: { ...turn, receivedStep: next.turn.receivedStep } }
   })
+  if (rail.pending === undefined && hasLostStep(event, rail)) {
+    return await handToDriver(event, { kind: 'recall', session }, patience)
+  }
   return text === undefined ? undefined : { kind: 'context', text }
 }
 
@@ -444,7 +448,24 @@ async function noticeCall(event: RailEvent, patience: Means): Promise<RailAnswer
   if (isDecidedElsewhere(rail) && payload.agent === '') {
     return await handToDriver(event, { kind: 'decided', session, event: 'prompt' }, patience)
   }
+  if (payload.agent === '' && hasLostStep(event, rail)) {
+    return await handToDriver(event, { kind: 'recall', session }, patience)
+  }
   return rail.gate ? await noticeAnswer(event, rail, patience) : undefined
+}
+
+/**
+ * Whether the agent has to get its step again: its context was compacted, and the client takes no text at
+ * that event; or the client reports no compaction, and the step was given many calls ago.
+ */
+function hasLostStep({ platform, runtime }: RailEvent, rail: RailSession): boolean {
+  const { step, standing, isForgotten, givenAt = 0, session } = rail
+  if (!step || standing !== 'working') return false
+  const most = adapters[platform].callsRemembered
+  if (isForgotten || most === undefined) return isForgotten === true
+  const calls = countCalls(runtime, session, false)
+  // The file with the count may have been removed.
+  return calls < givenAt || calls - givenAt >= most
 }
 
 /** Notes the process of the client at the first event that shows it, if the start of the rail did not. */
@@ -520,9 +541,10 @@ function turnPlace({ session, sequence, turn }: RailSession): string {
 async function recall(event: RailEvent, patience: Means): Promise<RailAnswer | undefined> {
   const { runtime, payload } = event
   const { session, source } = payload
-  if (session === undefined || payload.eventName !== 'SessionStart') return undefined
+  if (session === undefined || payload.agent !== '') return undefined
   const reading = readRail(runtime, session)
   if (reading.kind === 'none') return undefined
+  if (payload.eventName !== 'SessionStart') return noteCompaction(event, reading)
   if (reading.kind === 'unreadable') return unreadable(reading)
   if (reading.rail.client !== event.platform) return undefined
   if (isDecidedElsewhere(reading.rail)) {
@@ -530,6 +552,12 @@ async function recall(event: RailEvent, patience: Means): Promise<RailAnswer | u
   }
   if (source === 'resume') return { kind: 'context', text: standingText(reading.rail) }
   return await handToDriver(event, { kind: 'recall', session }, patience)
+}
+
+/** Clients take no text at this event; a later event gives the step again. */
+function noteCompaction({ runtime, platform }: RailEvent, reading: SessionReading): undefined {
+  if (reading.kind !== 'rail' || reading.rail.client !== platform) return
+  changeRail(runtime, reading.rail.session, (now) => ({ ...now, isForgotten: true }))
 }
 
 /** Only these events load the module that starts processes: that takes as long as everything else together. */

@@ -77,6 +77,10 @@ export interface RailSession {
   gate?: AskedGate | undefined
   /** The gate that waits, if any. */
   waiting?: WaitingGate | undefined
+  /** Whether a compaction took the step from the agent's context, and it did not get it again yet. */
+  isForgotten?: true | undefined
+  /** How many calls of tools the session had when the agent got its step. */
+  givenAt?: number | undefined
   /** A prompt that decides about the rail, until the client confirms that a user typed it. */
   unconfirmed?: Unconfirmed | undefined
   /** Counts the handled ends of turns, so that two hooks handle each only once. */
@@ -209,6 +213,8 @@ const railSession: Schema<RailSession> = object({
   clientProcess: optional(object({ pid: integer, startedAt: text })),
   gate: optional(object({ step: text, question: text, guards, calls: list(text) })),
   waiting: optional(object({ step: text, journal: text, size: integer })),
+  isForgotten: optional(choice(true)),
+  givenAt: optional(integer),
   unconfirmed: optional(object({ prompt: text, promptId: text })),
   sequence: integer,
 })

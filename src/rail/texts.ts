@@ -51,7 +51,7 @@ function notAllowedYet(guards: readonly Guard[]): string | undefined {
 /** Returns the text of a step after a compaction removed it from the context. */
 export function recalledText(rail: RailSession, step: RailStep, content: string): string {
   return paragraphs([
-    `The chain \`${rail.chain}\` runs as a rail. Your context was shortened; this is the current step \`${step.step}\` again. Do only this step, then end your turn.`,
+    `The chain \`${rail.chain}\` runs as a rail. Your context may have been shortened; this is the current step \`${step.step}\` again. Do only this step, then end your turn.`,
     notAllowedYet(rail.guards),
     content,
   ])

@@ -36,6 +36,7 @@ import { isForTurnEnd, type RailRequest } from './request.ts'
 import { guardsOf } from './open-guards.ts'
 import { sha256 } from '#core/json'
 import { adapters } from '#hooks/adapters'
+import { countCalls } from '#hooks/given'
 import { guardedCalls } from '#skill/guard-words'
 import { railPath } from './place.ts'
 import * as say from './texts.ts'
@@ -193,6 +194,8 @@ type Decided =
   | 'pending'
   | 'gate'
   | 'waiting'
+  | 'isForgotten'
+  | 'givenAt'
 
 /** Writes the decisions of this process. Hooks may have changed the rest of the state meanwhile. */
 function note(
@@ -319,6 +322,8 @@ function handOn(
       guards,
       gate: undefined,
       waiting: undefined,
+      isForgotten: undefined,
+      givenAt: countCalls(runtime, rail.session, false),
       sequence,
       pending: text,
     })

@@ -33,6 +33,8 @@ export const firstProcess = { pid: 1000, startedAt: 'morning' }
 
 /** The output of the hook, read as JSON; undefined without output. */
 export interface HookJson {
+  /** Of clients with answers in a flat form. */
+  additionalContext?: string
   decision?: string
   reason?: string
   systemMessage?: string
