@@ -5,15 +5,17 @@ import { proposalText } from '#tools/call/consent'
 import type { RequestSetup } from '#tools/call/do-request'
 import { type AskUser } from './tool.ts'
 
-/** Questions of one request: the SDK ends a request that still asks after 8 rounds. */
+/** Maximum number of questions per request: the SDK ends a request that still asks after 8 rounds. */
 export const mostQuestions = 7
 
 const longestQuestion = 20_000
 
-/** Refuses too many questions and those that are too long; results of earlier calls remain. */
+/**
+ * Refuses a question beyond the limit and one that is too long; results of earlier calls remain.
+ */
 export function askWithinBounds(ask: AskUser | undefined): AskUser | undefined {
   if (!ask) return undefined
-  let asked = 0
+  let count = 0
   return async (question) => {
     const { length } = question.message
     if (length > longestQuestion)
@@ -22,7 +24,7 @@ export function askWithinBounds(ask: AskUser | undefined): AskUser | undefined {
         message: `not called: its ${length} characters are too many to ask the user about; at most ${longestQuestion}`,
         hint: 'Make it smaller, or name a file instead of its text.',
       })
-    if (asked++ >= mostQuestions)
+    if (count++ >= mostQuestions)
       throw new UsageError({
         code: 'too-many-questions',
         message: `not called: the user answered ${mostQuestions} questions for this request already`,
@@ -42,7 +44,7 @@ export async function askForYes(ask: AskUser, message: string, title: string): P
   return (await ask({ message, name: 'approve', field: { type: 'boolean', title } })) === true
 }
 
-/** The user behind the client; undefined where no user can be asked. */
+/** Returns the user behind the client, or undefined if the client cannot ask one. */
 export function userBehind(ask: AskUser | undefined): RequestSetup['user'] {
   if (!ask) return undefined
   return {
@@ -72,15 +74,15 @@ export function userBehind(ask: AskUser | undefined): RequestSetup['user'] {
   }
 }
 
-/** Asks whether the steps of a workflow that only warns run, once for one request. */
+/** Asks once per request whether to run the steps of a workflow that only warns. */
 export function askWhetherToRun(
   ask: AskUser | undefined,
 ): ((warning: string) => Promise<'run' | 'skip'>) | undefined {
   if (!ask) return undefined
-  const said = new Map<string, 'run' | 'skip'>()
+  const choices = new Map<string, 'run' | 'skip'>()
   return async (warning) => {
-    const known = said.get(warning)
-    if (known) return known
+    const earlier = choices.get(warning)
+    if (earlier) return earlier
     const answer = await ask({
       message: safeText(warning),
       name: 'skip',
@@ -88,7 +90,7 @@ export function askWhetherToRun(
       isOptional: true,
     })
     const choice = answer === true ? 'skip' : 'run'
-    said.set(warning, choice)
+    choices.set(warning, choice)
     return choice
   }
 }

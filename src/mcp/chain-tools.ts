@@ -36,13 +36,13 @@ import { askForYes, askWithinBounds, howToAllow } from './ask-user.ts'
 import type { ServedProject } from './served-project.ts'
 import { untrustedNote } from './skill-tools.ts'
 import {
-  acts,
+  changeAnnotations,
   type ClientCall,
   defineTool,
   nameOf,
   type OfferedTool,
   plainJson,
-  reads,
+  readAnnotations,
   textOf,
   type ToolAnswer,
 } from './tool.ts'
@@ -76,7 +76,7 @@ export function chainTools(project: ServedProject): OfferedTool[] {
           .describe('A success needs more than your word.'),
       }),
       output,
-      annotations: acts,
+      annotations: changeAnnotations,
       run: (input, call) => runs.start(input.skill, input.arguments, input.require_verified, call),
     }),
     defineTool({
@@ -100,7 +100,7 @@ export function chainTools(project: ServedProject): OfferedTool[] {
           .describe('Numbers about it, by name.'),
       }),
       output,
-      annotations: acts,
+      annotations: changeAnnotations,
       async run({ run: runId, step, attempt, errors, status, ...report }, call) {
         const claim = { status, result: report.result, errors }
         const claimed = runs.claim(runId, { step, attempt, claim }, call)
@@ -126,7 +126,7 @@ export function chainTools(project: ServedProject): OfferedTool[] {
       description: 'Gives the current step once more, also after a restart.',
       input: z.strictObject({ run }),
       output,
-      annotations: acts,
+      annotations: changeAnnotations,
       run: (input, call) => runs.next(input.run, call),
     }),
     defineTool({
@@ -134,7 +134,7 @@ export function chainTools(project: ServedProject): OfferedTool[] {
       title: 'Show a chain',
       description: 'Shows what is done and what waits. Runs nothing.',
       input: z.strictObject({ run }),
-      annotations: reads,
+      annotations: readAnnotations,
       run: (input, call) => runs.status(input.run, call),
     }),
   ]
@@ -144,7 +144,9 @@ class ServedRuns {
   readonly #project: ServedProject
   readonly #lines: RunLine
   readonly #arguments = new Map<string, readonly string[]>()
-  /** Runs whose scripts the user allowed, with the digest of their plan: another plan needs a yes. */
+  /**
+   * Runs whose scripts the user allowed, with the digest of their plan: another plan needs a yes.
+   */
   readonly #allowed = new Set<string>()
 
   constructor(project: ServedProject) {
@@ -158,7 +160,7 @@ class ServedRuns {
     requireVerified: boolean,
     call: ClientCall,
   ): Promise<ToolAnswer> {
-    // A path could lead anywhere; what a model may start is installed.
+    // A path could lead anywhere, so a model may only start installed skills.
     if (/[/\\]/.test(skill) || skill === '.' || skill === '..') {
       throw new UsageError({
         code: 'wrong-use',
@@ -184,7 +186,9 @@ class ServedRuns {
     return { ...answered(journal.plan, ended), notes: notesOf(journal) }
   }
 
-  /** In a rail, the end of the agent's turn decides about a report; undefined for every other run. */
+  /**
+   * In a rail, the end of the agent's turn decides about a report; undefined for every other run.
+   */
   claim(
     runId: string,
     report: { step: string; attempt: number | undefined; claim: Claim },
@@ -197,7 +201,7 @@ class ServedRuns {
     return { text, value: { run: runId, status: 'claimed' } }
   }
 
-  /** Continues a run as the user may have changed it, after a yes to its scripts. */
+  /** Continues a run, which the user may have changed meanwhile, after a yes to its scripts. */
   async proceed(
     runId: string,
     call: ClientCall,
@@ -263,7 +267,9 @@ class ServedRuns {
     return openProject({ ...this.#project.during(signal), emit: () => undefined })
   }
 
-  /** @throws {RunStateError} where they held a secret, and the server that was given them has ended */
+  /**
+   * @throws {RunStateError} if they contained a secret and the server that received them has ended
+   */
   #argumentsOf(journal: RunJournal): readonly string[] {
     const { runId } = journal.run
     const words = this.#arguments.get(runId) ?? []
@@ -281,9 +287,9 @@ class ServedRuns {
     if (yes || scripts.length === 0) return
     const facts = [`Skill: ${plan.skill}`, `Arguments: ${JSON.stringify(words)}`, ...scripts]
     const text = safeText(facts.join('\n'))
-    const asking = askWithinBounds(ask)
+    const boundedAsk = askWithinBounds(ask)
     const question = `Scripts would be run on this machine.\n${text}`
-    if (asking && (await askForYes(asking, question, 'Run them'))) return
+    if (boundedAsk && (await askForYes(boundedAsk, question, 'Run them'))) return
     throw new UsageError({
       code: ask ? 'run-declined' : 'run-needs-yes',
       message: ask ? `nothing was run:\n${text}` : `scripts need a yes:\n${text}`,
@@ -305,11 +311,11 @@ async function planForModel(project: ChainProject, planned: PlannedSkillRun): Pr
   const { plan } = planned
   const withheld = withheldStep(plan)
   if (!withheld) return await usablePlan(project, planned)
-  const { step, skill: own } = withheld
-  const what = step === '' ? `Skill ${own}` : `The step ${step} of ${plan.skill}`
+  const { step, skill: skillName } = withheld
+  const what = step === '' ? `Skill ${skillName}` : `The step ${step} of ${plan.skill}`
   throw new SkillInvocationError({
     code: 'model-invocation-disabled',
-    message: `${what} may not be started by a model: its skill ${own} sets disable-model-invocation.`,
+    message: `${what} may not be started by a model: its skill ${skillName} sets disable-model-invocation.`,
     hint: `A user can run it: skillrail run ${plan.skill}`,
   })
 }
@@ -321,7 +327,7 @@ function withheldStep({ root }: Plan): { step: string; skill: string } | undefin
 }
 
 /**
- * The run of a client; runs that a client cannot drive count as unknown ({@link RunNotFoundError}).
+ * Returns a run that a client can drive. Other runs count as unknown ({@link RunNotFoundError}).
  */
 function drivenRun({ store }: ChainProject, runId: string): RunJournal {
   const journal = store.read(runId)
@@ -332,10 +338,10 @@ function drivenRun({ store }: ChainProject, runId: string): RunJournal {
 function scriptsOf({ root }: Plan): string[] {
   return [root, ...allSteps(root)].flatMap((step) => {
     if (step.excluded === true) return []
-    const own = step.executor === 'script' ? step.script : undefined
+    const script = step.executor === 'script' ? step.script : undefined
     const sandbox = step.sandboxed === true ? ' (in the sandbox)' : ''
     const check = step.check === undefined ? [] : [`Check of ${step.step}: ${step.check}`]
-    const files = [own, step.verify].flatMap((file) => {
+    const files = [script, step.verify].flatMap((file) => {
       if (file === undefined) return []
       return `Script of ${step.step || step.skill}: ${join(dirname(step.path), file)}${sandbox}`
     })
@@ -347,7 +353,7 @@ function notesOf({ diagnostics }: RunJournal): string[] {
   return diagnostics.map(({ message }) => `In the journal of the run, ${message}.`)
 }
 
-/** Lines for a model: a tool where there is one; the rest a user has to type. */
+/** Makes lines for a model: a tool if one does the same, otherwise a command that a user types. */
 function toolLines(lines: RunLine): RunLine {
   const tools = new Map<string, string>([
     ['chain next', 'chain_next'],
@@ -365,18 +371,21 @@ function answered(
   const late = dismissed
     ? `The report about ${dismissed.step} came too late and does not count: ${dismissed.message}.\n\n`
     : ''
-  const tell = (text: string, value: object): ToolAnswer => ({
+  const answerWith = (text: string, value: object): ToolAnswer => ({
     text: `${late}${text}`,
     value: plainJson({ run, ...value, dismissed }),
   })
   if (result) {
     const { status } = result
-    return tell(`The chain has ended: ${status}.\n${JSON.stringify(result)}`, { status, result })
+    return answerWith(`The chain has ended: ${status}.\n${JSON.stringify(result)}`, {
+      status,
+      result,
+    })
   }
   if (waiting) {
     const { step, approveWith: line } = waiting
     const text = `${step} waits for a user, who types: ${line}\nThen continue with chain_next.`
-    return tell(text, { status: 'waiting', waiting: { step, line } })
+    return answerWith(text, { status: 'waiting', waiting: { step, line } })
   }
   const steps = allSteps(plan.root)
   const instructions = next.map(({ step, skill, attempt, content }) => {
@@ -384,6 +393,6 @@ function answered(
     const note = isTrusted ? '' : `${untrustedNote(skill)}\n\n`
     return `${note}${content}\n\nStep ${step} of run ${run}. When it is done, call chain_report with run ${JSON.stringify(run)}, step ${JSON.stringify(step)} and attempt ${attempt}.`
   })
-  const handed = next.map(({ step, skill, attempt }) => ({ step, skill, attempt }))
-  return tell(instructions.join('\n\n'), { status: 'next', next: handed })
+  const stepFacts = next.map(({ step, skill, attempt }) => ({ step, skill, attempt }))
+  return answerWith(instructions.join('\n\n'), { status: 'next', next: stepFacts })
 }

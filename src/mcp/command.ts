@@ -11,13 +11,13 @@ import type { ServedProject } from './served-project.ts'
 import type { OfferedPrompt } from './skill-tools.ts'
 import type { OfferedTool } from './tool.ts'
 
-/** What a client is offered; `mcp serve --list` prints it. */
+/** The tools, skills and prompts that a client can use; `mcp serve --list` prints them. */
 interface Offer {
   tools: Omit<OfferedTool, 'run'>[]
   prompts: OfferedPrompt[]
   /** The names of the skills that the skills extension serves. */
   skills: string[]
-  /** Why there are none. */
+  /** Why no skill is served. */
   reason: string | undefined
 }
 
@@ -125,10 +125,10 @@ async function overHttp(
   const { note, signal } = context
   const { newToken, serveHttp } = await import('./http.ts')
   const file = tokenFile === undefined ? undefined : resolve(context.runtime.cwd, tokenFile)
-  const token = file === undefined ? newToken() : keptToken(file, newToken, context)
+  const token = file === undefined ? newToken() : tokenInFile(file, newToken, context)
   const { address, close } = await listening(port, () => serveHttp({ project, token, port }))
-  const shown = file === undefined ? token : `<the text of ${file}>`
-  const headers = { Authorization: `Bearer ${shown}` }
+  const printedToken = file === undefined ? token : `<the text of ${file}>`
+  const headers = { Authorization: `Bearer ${printedToken}` }
   const server = { type: 'http', url: address, headers }
   note('For the configuration of a client, such as .mcp.json or .cursor/mcp.json:', 'failure')
   note(JSON.stringify({ mcpServers: { skillrail: server } }, null, 2), 'failure')
@@ -143,26 +143,26 @@ async function overHttp(
 }
 
 /**
- * The token from a file, so that clients keep it over restarts. A missing file is written with mode
- * 0600. Throws {@link UsageError} for a file with something else in it.
+ * Reads the token from a file, so that clients can use it after a restart. Creates a missing file
+ * with mode 0600. Throws {@link UsageError} if the file contains anything else.
  */
-function keptToken(path: string, newToken: () => string, { runtime }: Context): string {
+function tokenInFile(path: string, newToken: () => string, { runtime }: Context): string {
   const reading = readRegularFile(path, { maxBytes: 1000 })
   if (!reading.ok && reading.code === 'file-missing') {
     const token = newToken()
     writeFileAtomicSync(path, `${token}\n`, { mode: 0o600 })
     return token
   }
-  const wrong = (problem: string): UsageError =>
+  const invalidFile = (problem: string): UsageError =>
     new UsageError({
       code: 'token-file',
       message: `--token-file ${problem}`,
       hint: 'Name a file that does not exist yet, and it is created.',
     })
-  if (!reading.ok) throw wrong(reading.message)
+  if (!reading.ok) throw invalidFile(reading.message)
   if (runtime.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0)
-    throw wrong(`${path} can be read by others`)
+    throw invalidFile(`${path} can be read by others`)
   const token = reading.text.trim()
   if (/^[A-Za-z0-9_-]{32,200}$/.test(token)) return token
-  throw wrong(`${path} does not hold a token of 32 to 200 letters, digits, _ and -`)
+  throw invalidFile(`${path} does not hold a token of 32 to 200 letters, digits, _ and -`)
 }

@@ -29,12 +29,14 @@ import {
   type ToolAnswer,
 } from './tool.ts'
 
-/** Everything that a client can call, in the order in which it is listed; the same in every session. */
+/**
+ * Everything that a client can call, in the order in which it is listed; the same in every session.
+ */
 export function offeredTools(project: ServedProject): OfferedTool[] {
   return [...skillTools(project), ...serverTools(project), ...chainTools(project)]
 }
 
-/** A client, or all those that cannot be told apart, with the calls that wait for their users. */
+/** A client, or all clients that cannot be told apart, with their calls that wait for a user. */
 export interface McpClient extends Connection {
   exchanges: Exchanges
 }
@@ -42,7 +44,7 @@ export interface McpClient extends Connection {
 type ServerSdk = typeof Sdk & Pick<typeof SkillsSdk, 'SkillsExtension'>
 type McpRequest = ServerContext['mcpReq']
 
-/** What is offered does not change; a client lists again to learn of new skills. */
+/** Lists do not announce changes; a client lists again to learn of new skills. */
 const unchanging = { listChanged: false }
 const capabilities = { tools: unchanging, prompts: unchanging, resources: unchanging }
 
@@ -103,14 +105,17 @@ export class McpService {
       }
     })
     server.setRequestHandler('prompts/list', async () => ({ prompts: await listPrompts(project) }))
-    server.setRequestHandler('prompts/get', async ({ params: { name, arguments: given = {} } }) => {
-      try {
-        const { description, text } = await getPrompt(project, name, given, client)
-        return { description, messages: [{ role: 'user', content: { type: 'text', text } }] }
-      } catch (error) {
-        throw invalid(failureText(error))
-      }
-    })
+    server.setRequestHandler(
+      'prompts/get',
+      async ({ params: { name, arguments: values = {} } }) => {
+        try {
+          const { description, text } = await getPrompt(project, name, values, client)
+          return { description, messages: [{ role: 'user', content: { type: 'text', text } }] }
+        } catch (error) {
+          throw invalid(failureText(error))
+        }
+      },
+    )
     new sdk.SkillsExtension({
       source: skillSource(project),
       onWarning: ({ path, message }) => project.context.note(`${path}: ${message}`),
@@ -128,7 +133,7 @@ export class McpService {
     const { sdk } = this
     const { exchanges } = client
     const envelope: Readonly<Record<string, unknown>> = request.envelope ?? {}
-    // What a client can do it says once, or, since 2026-07-28, with every request.
+    // A client declares its capabilities once or, since 2026-07-28, with every request.
     const declared = envelope[sdk.CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities()
     const info = envelope[sdk.CLIENT_INFO_META_KEY]
     const arrival: Arrival = {
@@ -169,7 +174,7 @@ export class McpService {
         exchanges.drop(state)
         throw error
       }
-      // A client that fails to ask has nobody who says yes.
+      // If the client fails to ask, nobody has agreed.
       this.warn(`A question was not answered: ${messageOf(error)}`)
       return undefined
     }
@@ -187,7 +192,7 @@ export class McpService {
   }
 }
 
-/** `elicitation: {}` means forms, since there was nothing else when it was written so. */
+/** `elicitation: {}` means forms: the protocol had no other kind when clients wrote it so. */
 function canFillForms(declared: unknown): boolean {
   const elicitation = isObject(declared) ? declared['elicitation'] : undefined
   if (!isObject(elicitation)) return false
@@ -199,8 +204,8 @@ function formOf({ message, name, field, isOptional }: Question): ElicitRequestFo
   return { message, requestedSchema: { type: 'object', properties: { [name]: field }, required } }
 }
 
-function unknownTool(given: string): string {
-  const name = safeLine(shortened(given))
+function unknownTool(toolName: string): string {
+  const name = safeLine(shortened(toolName))
   return `There is no tool ${name} here. Tools of other servers are called with call_tool.`
 }
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { isObject, type JsonValue, type JsonObject } from '#core/json'
 import { type ClientCall, type Question, type ToolAnswer } from './tool.ts'
 
-/** What came of a request so far: its answer, or a question that the client must ask its user. */
+/** The outcome of a request so far: its answer, or a question that the client must ask its user. */
 export type Turn =
   | { kind: 'answer'; answer: ToolAnswer }
   | { kind: 'question'; question: Question; state: string }
@@ -12,7 +12,7 @@ export type Turn =
 export interface Arrival extends Pick<ClientCall, 'signal' | 'progress'> {
   subject: string
   canAsk: boolean
-  /** Who asks, as far as clients that share these exchanges say so. */
+  /** The client, if clients that share these exchanges identify themselves. */
   client?: string | undefined
 }
 
@@ -30,10 +30,10 @@ interface Exchange {
 export const questionPatienceMs = 600_000
 
 /**
- * Lets a call ask in the middle, whatever the protocol of the client: with MCP of 2026-07-28 a
- * question is the answer to a request, which the client repeats with the reply. The call waits here
- * under a random name that works once, so that a repeated request cannot exchange what was
- * approved.
+ * Lets a call ask a question before it ends, with every version of the protocol. In MCP 2026-07-28
+ * the question answers the request, and the client repeats the request with the reply. The call
+ * waits here under a random name that works once, so that a repeated request cannot replace the
+ * approved call.
  */
 export class Exchanges {
   readonly #limits = { patienceMs: questionPatienceMs, mostWaiting: 100, mostOfClient: 25 }
@@ -64,8 +64,8 @@ export class Exchanges {
   }
 
   /**
-   * @param state as it was handed out with the question
-   * @param reply what the client sends for it
+   * @param state the value that was sent with the question
+   * @param reply the client's reply to it
    * @throws {UsageError} for a question that is unknown, was answered, or has expired
    */
   resume(arrival: Arrival, state: string, reply: unknown): Promise<Turn> {
@@ -100,10 +100,10 @@ export class Exchanges {
   }
 
   #forget(state: string): Exchange | undefined {
-    const found = this.#waiting.get(state)
+    const entry = this.#waiting.get(state)
     this.#waiting.delete(state)
-    clearTimeout(found?.timer)
-    return found?.exchange
+    clearTimeout(entry?.timer)
+    return entry?.exchange
   }
 
   async #turn(exchange: Exchange): Promise<Turn> {
@@ -116,7 +116,7 @@ export class Exchanges {
     try {
       return await Promise.race([exchange.done, raised.promise])
     } finally {
-      // No request carries the call from here on, until the reply to its question does.
+      // From here on no request carries the call, until the reply to its question arrives.
       signal.removeEventListener('abort', abort)
       exchange.raise = undefined
     }
@@ -127,8 +127,8 @@ export class Exchanges {
     if (!raise || controller.signal.aborted) return undefined
     const { patienceMs, mostWaiting, mostOfClient } = this.#limits
     const all = [...this.#waiting.values()]
-    const own = all.filter((one) => one.exchange.arrival.client === arrival.client)
-    if (own.length >= mostOfClient || all.length >= mostWaiting)
+    const ofClient = all.filter((one) => one.exchange.arrival.client === arrival.client)
+    if (ofClient.length >= mostOfClient || all.length >= mostWaiting)
       throw new UsageError({
         code: 'too-many-questions',
         message: 'not called: too many questions are open',

@@ -7,16 +7,16 @@ import type { ServedProject } from './served-project.ts'
 
 interface ServeHttpOptions extends Partial<SessionLimits> {
   project: ServedProject
-  /** Default: any that is free. */
+  /** Default: any free port. */
   port?: number | undefined
-  /** Whoever knows it is served; {@link newToken} makes one. */
+  /** Every request needs it; {@link newToken} makes one. */
   token: string
 }
 
 interface SessionLimits {
-  /** A session without a request ends after so long; default 30 minutes. */
+  /** A session without a request ends after this time; default 30 minutes. */
   idleMs: number
-  /** With more, the one ends that was idle for longest; default 64. */
+  /** If there are more, the session that was idle longest ends; default 64. */
   mostSessions: number
 }
 
@@ -28,7 +28,7 @@ export interface ServedHttp {
 
 const path = '/mcp'
 
-/** Bytes of one request. */
+/** Maximum bytes in one request body. */
 const largestBody = 4 * 1024 * 1024
 
 export function newToken(): string {
@@ -36,9 +36,9 @@ export function newToken(): string {
 }
 
 /**
- * Serves MCP over Streamable HTTP on 127.0.0.1 to those who have the token. Clients that begin with
- * `initialize` have a session each; those of 2026-07-28, which have none, share one.
- * Rejects with the error of the system where the port cannot be listened on.
+ * Serves MCP over Streamable HTTP on 127.0.0.1 to clients that have the token. Clients that begin
+ * with `initialize` have a session each; clients of 2026-07-28 have none and share one.
+ * Rejects with the system's error if it cannot listen on the port.
  */
 export async function serveHttp(options: ServeHttpOptions): Promise<ServedHttp> {
   const { project, port, token, idleMs = 1_800_000, mostSessions = 64 } = options
@@ -59,10 +59,10 @@ export async function serveHttp(options: ServeHttpOptions): Promise<ServedHttp> 
       [path]: {
         method: ['DELETE', 'GET', 'POST'],
         async answer(body, response, request) {
-          const asked = webRequest(request, response, address)
-          const answer = (await sdk.isLegacyRequest(asked, body))
-            ? await sessions.answer(asked, body)
-            : await modern.fetch(asked, { parsedBody: body })
+          const incoming = webRequest(request, response, address)
+          const answer = (await sdk.isLegacyRequest(incoming, body))
+            ? await sessions.answer(incoming, body)
+            : await modern.fetch(incoming, { parsedBody: body })
           await sendResponse(answer, response)
         },
       },
@@ -91,7 +91,7 @@ interface Session {
 class HttpSessions {
   readonly #service: McpService
   readonly #limits: SessionLimits
-  /** Those that were used last come last. */
+  /** In the order of their last use. */
   readonly #sessions = new Map<string, Session>()
 
   constructor(service: McpService, limits: SessionLimits) {
@@ -120,7 +120,7 @@ class HttpSessions {
     if (request.method !== 'POST' || !sdk.isInitializeRequest(body))
       return refusal(400, 'Bad Request: Mcp-Session-Id header is required')
     if (sessions.size >= this.#limits.mostSessions) {
-      // Clients that go without DELETE must not keep others out.
+      // Clients that leave without DELETE must not keep others out.
       const idle = [...sessions.values()].find((session) => session.idle.isIdle())
       if (!idle) return refusal(503, 'Too many sessions')
       idle.end().catch(warn)
@@ -154,8 +154,8 @@ class HttpSessions {
 async function within(session: Session, request: Request, body: unknown): Promise<Response> {
   const done = session.idle.busy()
   request.signal.addEventListener('abort', done, { once: true })
-  const given = request.method === 'POST' ? { parsedBody: body } : {}
-  const answer = await session.transport.handleRequest(request, given)
+  const handleOptions = request.method === 'POST' ? { parsedBody: body } : {}
+  const answer = await session.transport.handleRequest(request, handleOptions)
   if (answer.body === null) {
     done()
     return answer

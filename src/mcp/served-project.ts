@@ -7,14 +7,14 @@ import { toolProject } from '#tools/project-tools'
 import { openProjectServers, type ProjectServers } from '#tools/server/project-servers'
 import { forgetSessions, sessionName } from '#tools/workflow/session'
 
-/** How the IDs of sessions begin that the user did not name. */
-const ownSession = 'mcp-'
+/** Prefix of session IDs that the user did not choose. */
+const sessionPrefix = 'mcp-'
 
 export class ServedProject {
   /** Asks no question at the terminal: the client is asked. */
   readonly context: Context
   readonly workspace: string
-  /** The user approved in advance whatever a tool may change. */
+  /** The user approved all changes in advance. */
   readonly yes: boolean
   /** Servers start with the first call that needs them. */
   readonly servers: ProjectServers
@@ -22,11 +22,14 @@ export class ServedProject {
   readonly #hasOwnSessions: boolean
 
   /** @throws {SkillrailError} for an invalid session ID */
-  constructor(given: Context, { yes, session }: { yes: boolean; session?: string | undefined }) {
+  constructor(
+    commandContext: Context,
+    { yes, session }: { yes: boolean; session?: string | undefined },
+  ) {
     const ask: Context['ask'] = ({ otherwise }) => Promise.reject(otherwise())
-    this.context = { ...given, interactive: false, ask }
-    const { runtime, settings } = given
-    const project = toolProject(given)
+    this.context = { ...commandContext, interactive: false, ask }
+    const { runtime, settings } = commandContext
+    const project = toolProject(commandContext)
     this.workspace = project
     this.yes = yes
     this.#session = session
@@ -35,23 +38,23 @@ export class ServedProject {
       project,
       runtime,
       settings,
-      onLog: (line) => given.note(line, 'detail'),
+      onLog: (line) => commandContext.note(line, 'detail'),
     })
-    // Nothing else says here that no server can be used.
+    // Nothing else reports that no server can be used.
     const { diagnostics } = this.servers.configuration
-    given.diagnose(diagnostics.filter(({ severity }) => severity !== 'info'))
+    commandContext.diagnose(diagnostics.filter(({ severity }) => severity !== 'info'))
   }
 
   newSession(): string | undefined {
     if (!this.#hasOwnSessions) return this.#session
     const { runtime } = this.context
-    forgetSessions({ project: this.workspace, runtime, settings: this.#settings() }, ownSession)
-    return `${ownSession}${runtime.id()}`
+    forgetSessions({ project: this.workspace, runtime, settings: this.#settings() }, sessionPrefix)
+    return `${sessionPrefix}${runtime.id()}`
   }
 
   /**
    * The context of one request: it ends with the request, and notes become part of its answer.
-   * @throws {SettingsError} where the settings have errors by now.
+   * @throws {SettingsError} if the settings have errors now.
    */
   during(signal: AbortSignal, note: (line: string) => void = () => undefined): Context {
     const { context } = this

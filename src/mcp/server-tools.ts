@@ -19,7 +19,7 @@ import { isObject, type JsonObject } from '#core/json'
 import { askWhetherToRun, askWithinBounds, howToAllow, userBehind } from './ask-user.ts'
 import type { ServedProject } from './served-project.ts'
 import {
-  acts,
+  changeAnnotations,
   type ClientCall,
   defineTool,
   failureText,
@@ -31,8 +31,10 @@ import {
   type ToolAnswer,
 } from './tool.ts'
 
-/** These change nothing of the user's. Where nothing is known yet they start the servers. */
-const asks: OfferedTool['annotations'] = {
+/**
+ * For tools that change nothing of the user's. They start the servers if the cache has no tool yet.
+ */
+const searchAnnotations: OfferedTool['annotations'] = {
   readOnlyHint: false,
   destructiveHint: false,
   idempotentHint: true,
@@ -47,11 +49,11 @@ const params = objectOf('The parameters of the tool.').default({})
 const request = textOf('What to do, in words.').min(1)
 const typedRequest = textOf('What the user typed, for workflows that go by keywords.').optional()
 const step = z.strictObject({ tool, params })
-const keptStep = step.extend({
+const namedStep = step.extend({
   output_as: z.string().describe('A name for its answer.').optional(),
 })
 
-const routed = z.object({
+const routeSchema = z.object({
   decision: z.enum(['answer', 'shortlist', 'ask']),
   tool: z.string().optional(),
   params: z.object({}).optional(),
@@ -71,8 +73,8 @@ export function serverTools(project: ServedProject): OfferedTool[] {
         request,
         limit: z.int().min(1).max(50).default(5).describe('Maximum number of tools.'),
       }),
-      output: routed,
-      annotations: asks,
+      output: routeSchema,
+      annotations: searchAnnotations,
       run: ({ request: words, limit }, { signal }) =>
         withIndex(project, undefined, signal, async (index) => {
           const value = plainJson({ ...routeIn(routingOf(index), words, limit), diagnostics: [] })
@@ -84,7 +86,7 @@ export function serverTools(project: ServedProject): OfferedTool[] {
       title: 'Describe a tool',
       description: 'Gives the parameters of a tool, its description, and the workflows before it.',
       input: z.strictObject({ tool }),
-      annotations: asks,
+      annotations: searchAnnotations,
       run: ({ tool: name }, { signal }) =>
         withIndex(project, name, signal, (index) => {
           const { tool: found, note } = namedTool(name, index.tools)
@@ -96,7 +98,7 @@ export function serverTools(project: ServedProject): OfferedTool[] {
       title: 'Call a tool',
       description: `Calls one tool of a server of this project. ${guarded}`,
       input: z.strictObject({ tool, params, request: typedRequest }),
-      annotations: acts,
+      annotations: changeAnnotations,
       run: (input, call) =>
         answerRequest(project, call, input.request, (open) =>
           open.callOne(input.tool, input.params),
@@ -107,7 +109,7 @@ export function serverTools(project: ServedProject): OfferedTool[] {
       title: 'Do a request',
       description: `Finds the right tool for a request in words, and calls it. ${guarded}`,
       input: z.strictObject({ request }),
-      annotations: acts,
+      annotations: changeAnnotations,
       run: (input, call) =>
         answerRequest(project, call, input.request, (open) => open.doInWords(input.request)),
     }),
@@ -119,7 +121,7 @@ export function serverTools(project: ServedProject): OfferedTool[] {
         tools: z.array(step).min(1).describe('At most 10.'),
         request: typedRequest,
       }),
-      annotations: acts,
+      annotations: changeAnnotations,
       run: (input, call) =>
         answerRequest(project, call, input.request, (open) => open.steps('batch', input.tools)),
     }),
@@ -128,10 +130,10 @@ export function serverTools(project: ServedProject): OfferedTool[] {
       title: 'Chain tools',
       description: `Calls up to 5 tools in order, until one fails: "$name" or "$name.field" in a parameter is the answer of an earlier one with that output_as. ${guarded}`,
       input: z.strictObject({
-        tools: z.array(keptStep).min(1).describe('At most 5.'),
+        tools: z.array(namedStep).min(1).describe('At most 5.'),
         request: typedRequest,
       }),
-      annotations: acts,
+      annotations: changeAnnotations,
       run: (input, call) =>
         answerRequest(project, call, input.request, (open) => open.steps('chain', input.tools)),
     }),
@@ -142,20 +144,20 @@ async function withIndex(
   project: ServedProject,
   name: string | undefined,
   signal: AbortSignal,
-  look: (index: ToolIndex, context: Context) => Promise<ToolAnswer> | ToolAnswer,
+  answerFrom: (index: ToolIndex, context: Context) => Promise<ToolAnswer> | ToolAnswer,
 ): Promise<ToolAnswer> {
   const context = project.during(signal)
   return await findAmongServers(context, async () => {
     const quiet = { ask: undefined, progress: (): void => undefined }
     const { calls, index } = openCalls(context, {}, project.workspace, project.servers, quiet)
-    const known = index().tools
-    const isKnown = name === undefined ? known.length > 0 : known.some((one) => one.id === name)
+    const tools = index().tools
+    const isKnown = name === undefined ? tools.length > 0 : tools.some((one) => one.id === name)
     if (!isKnown) await calls.discover?.(signal)
-    return await look(index(), context)
+    return await answerFrom(index(), context)
   })
 }
 
-/** Notes of workflows come with errors too: a model not told what ran would run it again. */
+/** Errors carry the notes of workflows too: a model that does not know what ran would repeat it. */
 async function answerRequest(
   project: ServedProject,
   call: ClientCall,
@@ -163,7 +165,7 @@ async function answerRequest(
   work: (request: ToolRequest) => Promise<ToolAnswer>,
 ): Promise<ToolAnswer> {
   const request = new ToolRequest(project, call, typed)
-  const { notes, made, blocks } = request
+  const { notes, callsMade: made, blocks } = request
   try {
     return { ...(await work(request)), notes, blocks }
   } catch (error) {
@@ -175,37 +177,37 @@ async function answerRequest(
 
 class ToolRequest {
   readonly notes: string[] = []
-  readonly made: string[] = []
-  /** What of the answers is no text. */
+  readonly callsMade: string[] = []
+  /** The parts of the answers that are not text. */
   readonly blocks: ToolContent[] = []
   readonly #context: Context
   readonly #tools: ToolCalls
   readonly #consent: ConsentSetup & { user?: RequestUser | undefined }
-  /** What the user typed: workflows that go by keywords look at it. */
-  readonly #typed: string | undefined
+  /** The text that the user typed; workflows with keywords match it. */
+  readonly #userRequest: string | undefined
 
-  constructor(project: ServedProject, call: ClientCall, typed: string | undefined) {
+  constructor(project: ServedProject, call: ClientCall, userRequest: string | undefined) {
     const ask = askWithinBounds(call.ask)
     const { workspace, servers, yes } = project
     const { session } = call.connection
     let count = 0
-    this.#typed = typed?.trim() === '' ? undefined : typed
+    this.#userRequest = userRequest?.trim() === '' ? undefined : userRequest
     this.#context = project.during(call.signal, (line) => this.notes.push(line))
     this.#tools = openCalls(this.#context, { session }, workspace, servers, {
       ask: askWhetherToRun(ask),
       progress(id, { progress, total, message }) {
         // Several tools may be called for one request, and progress must grow.
         count = Math.max(count + 0.001, progress)
-        const said = message === undefined ? id : `${id}: ${message}`
-        call.progress({ progress: count, total, message: said })
+        const progressText = message === undefined ? id : `${id}: ${message}`
+        call.progress({ progress: count, total, message: progressText })
       },
     })
-    // What is said of the project as a whole is not part of this answer.
+    // A diagnostic about the whole project is not part of this answer.
     this.notes.length = 0
     const { calls } = this.#tools
     const { log } = calls
     calls.log = async (record) => {
-      this.made.push(`${record.tool} (${record.outcome === 'success' ? 'success' : 'failed'})`)
+      this.callsMade.push(`${record.tool} (${record.outcome === 'success' ? 'success' : 'failed'})`)
       await log?.(record)
     }
     const toAllow = howToAllow(ask, yes, 'skillrail tools call')
@@ -256,12 +258,12 @@ class ToolRequest {
     this.blocks.push(...content.filter(({ type }) => type !== 'text'))
   }
 
-  #purposeOf(written: unknown): CallPurpose {
-    return { requestText: this.#typed, texts: textsIn([this.#typed, written]) }
+  #purposeOf(modelInput: unknown): CallPurpose {
+    return { requestText: this.#userRequest, texts: textsIn([this.#userRequest, modelInput]) }
   }
 }
 
-/** Every key and text in a value. What a model wrote itself names the paths in it. */
+/** Joins every key and string of a value: workflows match the paths that a model wrote there. */
 function textsIn(value: unknown): string {
   if (typeof value === 'string') return value
   if (typeof value !== 'object' || value === null) return ''

@@ -18,10 +18,12 @@ type ListedResource = NonNullable<
 >['resources'][number]
 
 export function skillSource(project: ServedProject): SkillSource {
-  const named = async (uri: string): Promise<{ skill?: ServedSkill | undefined; path: string }> => {
+  const skillAt = async (
+    uri: string,
+  ): Promise<{ skill?: ServedSkill | undefined; path: string }> => {
     const { skill: name, path } = readSkillUri(uri) ?? { path: '' }
     const info = (await project.skills().list()).find((one) => one.name === name)
-    return { skill: info && served(info, project), path }
+    return { skill: info && servedSkill(info, project), path }
   }
   return {
     async list() {
@@ -29,11 +31,11 @@ export function skillSource(project: ServedProject): SkillSource {
       return { skills: skills.flatMap((skill) => entryOf(skill) ?? []) }
     },
     async get(uri) {
-      const { skill, path } = await named(uri)
+      const { skill, path } = await skillAt(uri)
       return !skill || path !== 'SKILL.md' ? undefined : entryOf(skill)
     },
     async read(uri) {
-      const { skill, path } = await named(uri)
+      const { skill, path } = await skillAt(uri)
       if (skill?.files.every((file) => file.path !== path) !== false) return undefined
       const bytes = bytesOf(skill.info, path)
       if (!bytes) return undefined
@@ -43,7 +45,7 @@ export function skillSource(project: ServedProject): SkillSource {
       }
     },
     async readDirectory(uri) {
-      const { skill, path } = await named(uri)
+      const { skill, path } = await skillAt(uri)
       const resources = skill && childrenOf(skill, path)
       return resources && { resources }
     },
@@ -59,7 +61,7 @@ export function skillSource(project: ServedProject): SkillSource {
   }
 }
 
-/** Undefined where no file lies in the directory. */
+/** Returns undefined if the directory contains no file. */
 function childrenOf({ info, files }: ServedSkill, directory: string): ListedResource[] | undefined {
   const prefix = directory === '' ? '' : `${directory}/`
   const children = new Map<string, ListedResource>()
@@ -73,7 +75,7 @@ function childrenOf({ info, files }: ServedSkill, directory: string): ListedReso
   return [...children.values()].toSorted((a, b) => compareText(a.name, b.name))
 }
 
-/** Of what is not plain text, and of what a host shows in its own way. */
+/** MIME types of files that are not plain text, or that hosts render in a special way. */
 const mimeTypes: Readonly<Record<string, string>> = {
   '.md': 'text/markdown',
   '.json': 'application/json',
@@ -89,12 +91,12 @@ function mimeTypeOf(path: string): { mimeType?: string } {
   return mimeType === undefined ? {} : { mimeType }
 }
 
-/** What a host must be able to load (SEP-2640, Limits); a skill beyond it is not served. */
+/** Files that a host must be able to load (SEP-2640, Limits); a larger skill is not served. */
 const mostFiles = 512
 const mostBytes = 16 * 1024 * 1024
 
-/** The last segment of a skill's path is its name, which the format's own rules bind. */
-const servedName = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
+/** The last segment of a skill's path is its name, and the format restricts names. */
+const validName = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 
 /** A skill that a host may load by itself, with its files. */
 interface ServedSkill {
@@ -103,19 +105,22 @@ interface ServedSkill {
 }
 
 /**
- * The skills that are handed to a host as its own to load: a host decides by itself whether a model
- * may use one, so that only those are served that the user trusts and that a model may use.
+ * Returns the skills that a host may load. The host alone decides whether a model uses one, so only
+ * skills are served that the user trusts and that a model may use.
  */
 async function servedSkills(project: ServedProject): Promise<ServedSkill[]> {
   const all = await project.skills().list()
-  return all.flatMap((info) => served(info, project) ?? [])
+  return all.flatMap((info) => servedSkill(info, project) ?? [])
 }
 
 export async function servedSkillNames(project: ServedProject): Promise<string[]> {
   return (await servedSkills(project)).map(({ info }) => info.name)
 }
 
-/** For `skills/list` and `skills/get`; undefined where it changed so that it cannot be served any more. */
+/**
+ * For `skills/list` and `skills/get`; undefined if the skill has changed and can no longer be
+ * served.
+ */
 function entryOf({ info, files }: ServedSkill): Skill | undefined {
   const contents = files.flatMap(({ path }) => {
     const bytes = bytesOf(info, path)
@@ -132,7 +137,7 @@ function entryOf({ info, files }: ServedSkill): Skill | undefined {
   return { uri: skillUri(info.name, 'SKILL.md'), frontmatter, resources }
 }
 
-/** The bytes of a file that the skill really has; a link that leads out of it is none. */
+/** Returns the bytes of a file inside the skill; undefined for a link that leads out of it. */
 function bytesOf({ directory }: SkillInfo, path: string): Buffer | undefined {
   const resolved = resolveInside(directory, path)
   if (!resolved.ok) return undefined
@@ -141,9 +146,9 @@ function bytesOf({ directory }: SkillInfo, path: string): Buffer | undefined {
   return reading.ok ? reading.bytes : undefined
 }
 
-function served(info: SkillInfo, { discovery }: ServedProject): ServedSkill | undefined {
+function servedSkill(info: SkillInfo, { discovery }: ServedProject): ServedSkill | undefined {
   if (info.trustLevel !== 'trusted' || info.fields.disableModelInvocation) return undefined
-  if (!servedName.test(info.name) || info.directory === '') return undefined
+  if (!validName.test(info.name) || info.directory === '') return undefined
   if (currentTrust(info, discovery).level !== 'trusted') return undefined
   const files = listSkillFiles(info.directory)
   const size = files.reduce((sum, file) => sum + file.size, 0)
@@ -152,20 +157,20 @@ function served(info: SkillInfo, { discovery }: ServedProject): ServedSkill | un
   return { info, files }
 }
 
-/** As the author wrote it, every field; a host compares it with the file. */
+/** Returns every field as the author wrote it, since a host compares the result with the file. */
 function frontmatterOf(manifest: Buffer, { name, path }: SkillInfo) {
   const reading = readFrontmatter(manifest, path)
   if (!reading.ok) return undefined
   const fields = yamlToJson(reading.root)
   if (!isObject(fields)) return undefined
-  // A name that was taken from the directory is none that a host finds in the file.
+  // A host does not find the name in the file if it was taken from the directory.
   if (fields['name'] !== name || typeof fields['description'] !== 'string') return undefined
   const { metadata } = fields
   const strings = isObject(metadata) ? { metadata: asStrings(metadata) } : {}
   return { ...fields, ...strings, name, description: fields['description'] }
 }
 
-/** The format's own metadata maps strings to strings: what Skillrail nests there becomes JSON. */
+/** Metadata of the format maps strings to strings: nested values become JSON. */
 function asStrings(metadata: Readonly<Record<string, JsonValue>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(metadata).map(([key, value]) => [
@@ -182,7 +187,10 @@ function skillUri(skill: string, path: string): string {
   return `${scheme}${[skill, ...path.split('/')].map(encodeURIComponent).join('/')}`
 }
 
-/** What a URI names; none with `..`, an empty part, `%2F`, `\` or a control character. */
+/**
+ * Returns the skill and path that a URI names; undefined for a URI with `..`, an empty part, `%2F`,
+ * `\` or a control character.
+ */
 function readSkillUri(uri: string): { skill: string; path: string } | undefined {
   if (!uri.startsWith(scheme)) return undefined
   const [skill, ...rest] = uri.slice(scheme.length).split('/').map(decoded)

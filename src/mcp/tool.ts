@@ -21,7 +21,7 @@ interface ToolFacts {
   name: string
   title: string
   description: string
-  /** Every hint is given, since the defaults of MCP assume the worst. */
+  /** Every hint is set, since MCP's defaults assume the worst. */
   annotations: Required<Omit<ToolAnnotations, 'title'>>
 }
 
@@ -29,7 +29,7 @@ export interface ToolAnswer {
   text: string
   /** Messages of workflows and repeated attempts; they come before the text. */
   notes?: readonly string[] | undefined
-  /** Images, sounds, resources and links of other servers, as they came. */
+  /** Images, sounds, resources and links of other servers, unchanged. */
   blocks?: readonly ToolContent[] | undefined
   /** The answer as data, for a tool with an output schema, or as a server structured it. */
   value?: JsonObject | undefined
@@ -41,7 +41,7 @@ export interface ClientCall {
   signal: AbortSignal
   connection: Connection
   progress(step: ToolProgress): void
-  /** Undefined where the client cannot ask its user. */
+  /** Undefined if the client cannot ask its user. */
   ask: AskUser | undefined
 }
 
@@ -52,24 +52,31 @@ export interface Question {
   isOptional?: true
 }
 
-/** Resolves with the user's answer; undefined when the user refuses, closes it or is silent. */
+/**
+ * Resolves with the user's answer; undefined if the user refuses, closes the question or does not
+ * answer.
+ */
 export type AskUser = (question: Question) => Promise<JsonValue | undefined>
 
 export interface Connection {
-  /** The session in which prerequisites count as done; undefined: what the environment says. */
+  /**
+   * The session in which prerequisites count as done; undefined means the environment's session.
+   */
   session: string | undefined
-  /** Directories of the skills that this client activated; undefined: clients are all one. */
+  /**
+   * Directories of the skills that this client activated; undefined if clients are not told apart.
+   */
   activated: Set<string> | undefined
 }
 
-export const reads: ToolFacts['annotations'] = {
+export const readAnnotations: ToolFacts['annotations'] = {
   readOnlyHint: true,
   destructiveHint: false,
   idempotentHint: true,
   openWorldHint: false,
 }
 
-export const acts: ToolFacts['annotations'] = {
+export const changeAnnotations: ToolFacts['annotations'] = {
   readOnlyHint: false,
   destructiveHint: true,
   idempotentHint: false,
@@ -103,13 +110,13 @@ export function defineTool<S extends z.ZodObject>({
     ...facts,
     inputSchema: { ...jsonSchema(schema), type: 'object' },
     ...(output ? { outputSchema: jsonSchema(output) } : {}),
-    run: async (given, call) => await run(checkedInput(facts.name, schema, given), call),
+    run: async (input, call) => await run(checkedInput(facts.name, schema, input), call),
   }
 }
 
 const longestName = 500
 const longestText = 100_000
-/** Characters of JSON that one call may bring along. */
+/** Maximum JSON characters in the input of one call. */
 const largestInput = 4 * 1024 * 1024
 
 export function nameOf(description: string): z.ZodString {
@@ -125,10 +132,10 @@ export function objectOf(description: string): z.ZodType<JsonObject> {
   return schema.meta({ type: 'object', description })
 }
 
-/** A value of ours as it arrives at the client: without undefined members. */
+/** Returns a value as it arrives at the client: without undefined members. */
 export function plainJson(value: object): JsonObject {
-  const plain: unknown = JSON.parse(JSON.stringify(value))
-  return isObject<JsonValue>(plain) ? plain : {}
+  const parsed: unknown = JSON.parse(JSON.stringify(value))
+  return isObject<JsonValue>(parsed) ? parsed : {}
 }
 
 export function shortened(name: string): string {
@@ -143,8 +150,8 @@ export function inputText(tool: string, input: unknown): string {
   throw wrongInput(tool, [problem])
 }
 
-function checkedInput<S extends z.ZodObject>(tool: string, schema: S, given: unknown): z.output<S> {
-  const reading = schema.safeParse(given, { reportInput: true })
+function checkedInput<S extends z.ZodObject>(tool: string, schema: S, input: unknown): z.output<S> {
+  const reading = schema.safeParse(input, { reportInput: true })
   if (reading.success) return reading.data
   const problems = reading.error.issues.map((issue) => {
     if (issue.code === 'unrecognized_keys')

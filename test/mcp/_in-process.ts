@@ -3,7 +3,7 @@ import { loadConfiguration } from '../../src/core/configuration.ts'
 import { systemRuntime } from '../../src/core/runtime.ts'
 import { ServedProject } from '../../src/mcp/served-project.ts'
 
-/** A project as the command serves it, without a process of its own. */
+/** A project as the command serves it, without a separate process. */
 export function projectAt(cwd = '/', home = '/nonexistent'): ServedProject {
   const runtime = systemRuntime({ cwd, home, env: {} })
   const nothing = (): void => undefined

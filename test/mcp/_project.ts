@@ -6,16 +6,16 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bin, coverageVariables } from '../command-line.ts'
 
-/** The tools server of the fixtures, whose calls can be read afterwards. */
+/** The fixture server, which records its calls. */
 const toolServer = fileURLToPath(new URL('../fixtures/programs/tool-server.ts', import.meta.url))
 
-/** A project in a directory of its own, with a home of its own. */
+/** A project in a separate directory, with a separate home. */
 export interface McpProject {
   project: string
   home: string
-  /** What the tool server was called with, and `cancelled`. */
+  /** The calls that the tool server received, and `cancelled`. */
   calls(): string[]
-  /** The process ids of tool servers that were started. */
+  /** The process IDs of the started tool servers. */
   started(): number[]
   write(path: string, text: string): void
   /** A skill of the project. */
@@ -65,11 +65,11 @@ export function makeProject(): McpProject {
 export interface Connected {
   client: Client
   transport: StdioClientTransport
-  /** What the server wrote to standard error. */
-  said(): string
-  /** Everything that a tool answers. */
+  /** The server's stderr. */
+  stderr(): string
+  /** The whole text of a tool's answer. */
   text(name: string, input?: Record<string, unknown>): Promise<string>
-  /** The answer of a tool whose text is JSON; what ran besides stands before it. */
+  /** The JSON answer of a tool; notes about other steps precede it. */
   json(name: string, input?: Record<string, unknown>): Promise<Record<string, unknown>>
 }
 
@@ -81,7 +81,7 @@ export interface ConnectOptions {
   answer?: (message: string) => Record<string, unknown> | undefined
 }
 
-/** The newest protocol, which has no `initialize`. */
+/** The latest protocol, which has no `initialize`. */
 export const modern: ClientOptions = { versionNegotiation: { mode: { pin: '2026-07-28' } } }
 
 /** The real client and the real command over pipes. */
@@ -97,10 +97,10 @@ export async function connect(
     env: { PATH: process.env['PATH'] ?? '', HOME: home, ...coverageVariables, ...env },
     stderr: 'pipe',
   })
-  let said = ''
-  transport.stderr?.on('data', (chunk) => (said += String(chunk)))
+  let stderr = ''
+  transport.stderr?.on('data', (chunk) => (stderr += String(chunk)))
   await client.connect(transport)
-  return { client, transport, said: () => said, ...askerOf(client) }
+  return { client, transport, stderr: () => stderr, ...askerOf(client) }
 }
 
 export function makeClient(options: ClientOptions, answer: ConnectOptions['answer']): Client {

@@ -7,16 +7,16 @@ import {
   type McpProject,
 } from './_project.ts'
 
-/** The project of the test that runs now, with clients of it. */
+/** The project of the running test, with its clients. */
 export interface ServedProject extends Omit<McpProject, 'remove'> {
-  /** A client, which is closed before the project goes. */
+  /** Starts a client, which is closed before the project is removed. */
   start(options?: ConnectOptions): Promise<Connected>
 }
 
 /**
- * A project for each test, or one for all tests of the file or the block that asks for it.
+ * Makes a project for each test, or one for all tests of the file or block that calls it.
  *
- * @param begin puts into it what every test finds there
+ * @param begin writes the files that every test needs
  */
 export function servedProject(
   life: 'test' | 'block',

@@ -116,7 +116,7 @@ describe.each(eras)('over MCP of %s', (version, client) => {
   })
 })
 
-describe('what is too long', () => {
+describe('text that is too long', () => {
   let one: Connected
   servedProject('block', async ({ start }) => {
     one = await start()
@@ -162,14 +162,14 @@ describe('what is too long', () => {
     expect(text.length).toBeLessThan(1000)
   })
 
-  it('is not repeated as the name of a tool or a prompt either', async () => {
+  it('is not repeated in an error about an unknown tool or prompt', async () => {
     for (const ask of [
       async () => await one.client.callTool({ name: long }),
       async () => await one.client.getPrompt({ name: long }),
     ]) {
-      const said = await ask().then(() => '', String)
-      expect(said).toContain('g-g-')
-      expect(said.length).toBeLessThan(3000)
+      const message = await ask().then(() => '', String)
+      expect(message).toContain('g-g-')
+      expect(message.length).toBeLessThan(3000)
     }
   })
 })
@@ -383,8 +383,8 @@ it('calls no tool that its server’s lists forbid, and asks nobody about it', a
 })
 
 it.each([
-  ['a workflow that cannot be read stands before', '{', { name: 'saw' }],
-  ['has wrong parameters', '{}', { title: 'saw' }],
+  ['requires an unreadable workflow', '{', { name: 'saw' }],
+  ['has invalid parameters', '{}', { title: 'saw' }],
 ])('asks nobody about a call that %s', async (_what, workflows, params) => {
   project.write('.skillrail/workflows.json', workflows)
   let asked = 0
@@ -411,7 +411,7 @@ it.each(eras)(
   async (_, client) => {
     const secret = ['correct', 'horse', 'battery'].join(' ')
     const value = { why: [`not with ${secret}`], password: 'anything', code: 7 }
-    const text = (said: string): object[] => [{ type: 'text', text: said }]
+    const text = (content: string): object[] => [{ type: 'text', text: content }]
     const results = {
       get_value: { content: [], structuredContent: value, isError: true },
       get_text: { content: text(`no ${secret}`), structuredContent: value, isError: true },

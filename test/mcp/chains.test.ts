@@ -157,12 +157,12 @@ describe('a chain with a step that only a person may start', () => {
     ['within', 'press', 'press'],
     ['around', 'within/press', 'press'],
     ['noisy', 'loud', 'loud'],
-  ])('refuses %s to a model, with the name of the step', async (skill, step, own) => {
+  ])('refuses %s to a model, with the name of the step', async (skill, step, named) => {
     const agent = await project.start({ args: ['--trust-workspace', '--yes'] })
     const before = readRuns()
     const { text } = await ask(agent, 'chain_start', { skill })
     expect(text).toContain(`The step ${step} of ${skill} may not be started by a model`)
-    expect(text).toContain(`its skill ${own} sets disable-model-invocation`)
+    expect(text).toContain(`its skill ${named} sets disable-model-invocation`)
     expect(text).toContain('[model-invocation-disabled]')
     expect(text).not.toContain('Look at')
     expect(readRuns()).toEqual(before)
@@ -201,7 +201,7 @@ function readRuns(): string[] {
   return existsSync(runs) ? readdirSync(runs) : []
 }
 
-describe('what a model may not start', () => {
+describe('chain_start from a model', () => {
   let agent: Connected
   beforeAll(async () => {
     agent = await project.start()
@@ -214,7 +214,7 @@ describe('what a model may not start', () => {
     ['..', 'is a path'],
     ['nobody', 'There is no skill named nobody'],
     ['look', 'chain_report'],
-  ])('%s', async (skill, words) => {
+  ])('does not start %s', async (skill, words) => {
     expect((await ask(agent, 'chain_start', { skill })).text).toContain(words)
   })
 

@@ -17,12 +17,12 @@ it('lists its tools and skills, and starts nothing', async () => {
   expect(project.started()).toEqual([])
 })
 
-it('says why nothing is served by the extension', async () => {
+it('says why the extension serves nothing', async () => {
   const { stdout } = await cli('mcp', 'serve', '--list')
   expect(stdout).toContain('none: only trusted skills')
 })
 
-it('ends as the view does when the port is taken', async () => {
+it('fails like the view if the port is taken', async () => {
   const taken = createServer()
   const port = await new Promise<number>((resolve) => {
     taken.listen(0, '127.0.0.1', () => {

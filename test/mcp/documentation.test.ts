@@ -15,7 +15,7 @@ interface Schema {
   required?: string[]
 }
 
-it('names the text of the extension that is served', () => {
+it('names the version of the extension that is served', () => {
   expect(page).toContain('`io.modelcontextprotocol/skills` as it became final on 2026-09-13')
 })
 

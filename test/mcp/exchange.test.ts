@@ -16,7 +16,7 @@ function arrival(more: Partial<Arrival> = {}): Arrival {
   }
 }
 
-/** Asks so often, and tells what came back. */
+/** Asks the question several times, and returns the replies. */
 function asking(times: number): (work: Work) => Promise<{ text: string }> {
   return async ({ ask }) => {
     const answers: unknown[] = []
@@ -44,9 +44,9 @@ describe('a call that asks', () => {
 
   it.each([
     ['declined', { action: 'decline' }],
-    ['sent away', { action: 'cancel' }],
-    ['accepted by another word', { action: 'yes', content: { approve: true } }],
-    ['no object', 'accept'],
+    ['cancelled', { action: 'cancel' }],
+    ['accepted with an unknown word', { action: 'yes', content: { approve: true } }],
+    ['not an object', 'accept'],
     ['missing', undefined],
   ])('gets no answer for a form that is %s', async (_what, reply) => {
     const exchanges = new Exchanges()
@@ -75,8 +75,8 @@ describe('a call that asks', () => {
   })
 
   it.each([
-    ['in all', { mostWaiting: 1 }, 'another'],
-    ['of its client', { mostOfClient: 1 }, 'one'],
+    ['in total', { mostWaiting: 1 }, 'another'],
+    ['for its client', { mostOfClient: 1 }, 'one'],
   ])('says so when too many questions are open, %s', async (_, options, client) => {
     const exchanges = new Exchanges(options)
     const first = await exchanges.begin(arrival({ client: 'one' }), asking(1))
@@ -119,14 +119,14 @@ describe('the end of a call', () => {
 
   it('comes with the end of the server, without an answer', async () => {
     const exchanges = new Exchanges()
-    let said: unknown = 'nothing yet'
+    let outcome: unknown = 'nothing yet'
     await exchanges.begin(arrival(), async ({ ask, signal }) => {
       const answer = await ask?.(question)
-      said = { answer, aborted: signal.aborted }
+      outcome = { answer, aborted: signal.aborted }
       return { text: '' }
     })
     exchanges.close()
-    await vi.waitFor(() => expect(said).toEqual({ answer: undefined, aborted: true }))
+    await vi.waitFor(() => expect(outcome).toEqual({ answer: undefined, aborted: true }))
   })
 
   it('comes if nobody answers in time', async () => {

@@ -80,7 +80,7 @@ describe('sessions over HTTP', () => {
     await stream.body?.cancel()
   })
 
-  it('have a session of calls each, which a refused request does not use up', async () => {
+  it('have one call session each, which a refused request does not use up', async () => {
     const project = projectAt()
     const sessions = vi.spyOn(project, 'newSession')
     served = await serveHttp({ project, token })

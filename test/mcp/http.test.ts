@@ -13,7 +13,7 @@ let project: McpProject
 let server: ChildProcess
 let address = ''
 let token = ''
-let said = ''
+let stderr = ''
 
 beforeAll(async () => {
   project = makeProject()
@@ -39,7 +39,7 @@ beforeAll(async () => {
   )
   let out = ''
   server.stdout?.on('data', (chunk) => (out += String(chunk)))
-  server.stderr?.on('data', (chunk) => (said += String(chunk)))
+  server.stderr?.on('data', (chunk) => (stderr += String(chunk)))
   await until(() => out.includes('}'))
   ;({ address } = JSON.parse(out))
   token = readFileSync(join(project.project, 'secret/token'), 'utf8').trim()
@@ -164,8 +164,8 @@ it('gives every session its own ID, valid until its end', async () => {
 it('stores the token in a file that only the user can read, and then never prints it', () => {
   expect(statSync(join(project.project, 'secret/token')).mode & 0o777).toBe(0o600)
   expect(token).toMatch(/^[\w-]{43}$/)
-  expect(said).toContain(address)
-  expect(said).not.toContain(token)
+  expect(stderr).toContain(address)
+  expect(stderr).not.toContain(token)
 })
 
 it.each([

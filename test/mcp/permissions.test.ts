@@ -46,7 +46,7 @@ it.each([
   expect(await text('call_tool', call)).toContain('[tool-needs-yes]')
 })
 
-it('applies a denial of the user, which a project cannot lift', async () => {
+it("applies the user's denial, which a project cannot lift", async () => {
   userSettings({ deny: ['things__create_*'] })
   projectSettings({ deny: ['things__get_*'] })
   const { text } = await project.start({ args: ['--trust-workspace', '--yes'] })

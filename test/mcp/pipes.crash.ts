@@ -17,9 +17,9 @@ afterEach(() => {
 
 interface Pipes {
   child: ChildProcess
-  /** Every line of standard output. */
+  /** Every line of stdout. */
   lines: string[]
-  said(): string
+  stderr(): string
   write(text: string): void
   /** The answer with an id. */
   answer(id: number): Promise<Record<string, unknown>>
@@ -34,16 +34,16 @@ function pipes(...args: string[]): Pipes {
   )
   children.push(child)
   const lines: string[] = []
-  let said = ''
-  child.stderr.on('data', (chunk) => (said += String(chunk)))
-  // One that has ended reads no more; what it ended with is asked for instead.
+  let stderr = ''
+  child.stderr.on('data', (chunk) => (stderr += String(chunk)))
+  // A process that has ended reads nothing more; its exit code is read instead.
   child.stdin.on('error', () => undefined)
   createInterface({ input: child.stdout }).on('line', (line) => lines.push(line))
   const parsed = (): Record<string, unknown>[] => lines.map((line) => JSON.parse(line))
   return {
     child,
     lines,
-    said: () => said,
+    stderr: () => stderr,
     write: (text) => void child.stdin.write(text),
     async answer(id) {
       await until(() => parsed().some((message) => message['id'] === id))
@@ -148,10 +148,10 @@ describe('the end', () => {
       },
     )
     children.push(client)
-    let said = ''
-    client.stdout.on('data', (chunk) => (said += String(chunk)))
-    await until(() => said.includes('\n'))
-    const server = Number(said)
+    let stderr = ''
+    client.stdout.on('data', (chunk) => (stderr += String(chunk)))
+    await until(() => stderr.includes('\n'))
+    const server = Number(stderr)
     expect(isRunning(server)).toBe(true)
     expect(project.started().map(isRunning)).toEqual([true])
     client.kill('SIGKILL')
@@ -162,7 +162,7 @@ describe('the end', () => {
 it('prints text that is no message on standard error', async () => {
   project.write('.skillrail/skills/broken/SKILL.md', 'no frontmatter')
   project.write('.mcp.json', '{"mcpServers": {"things": {"command": 7}}}')
-  const { client, said, text } = await project.start()
+  const { client, stderr: said, text } = await project.start()
   await text('find_skills')
   await client.close()
   expect(said()).toContain('.mcp.json')

@@ -32,7 +32,7 @@ const project = servedProject('block', async (begun) => {
 })
 
 describe('tools for skills', () => {
-  it('finds the skills that a model may use, all or by words', async () => {
+  it('finds all skills that a model may use, or those that match words', async () => {
     const { structuredContent } = await trusted.client.callTool({ name: 'find_skills' })
     const names = z
       .object({ skills: z.array(z.object({ name: z.string() })) })
@@ -45,7 +45,7 @@ describe('tools for skills', () => {
     expect(await trusted.text('find_skills', { query: 'zebra' })).toBe('No skill fits these words.')
   })
 
-  it('activates a skill with its arguments, after its references, and within its wrapper', async () => {
+  it('activates a skill with its arguments, after its references, inside its wrapper', async () => {
     const text = await trusted.text('use_skill', { skill: 'saw', arguments: 'oak 3m' })
     expect(text).toMatch(/^<!-- injected: references\/blades\.md -->\nBlades are sharp\.\n/)
     expect(text).toContain('<skill_content name="saw">\nCut oak to 3m.\n&lt;/skill_content>')
@@ -123,7 +123,7 @@ describe('prompts', () => {
     )
   })
 
-  it('let the model read the files of a skill that its user picked', async () => {
+  it('let the model read the files of a skill that its user selected', async () => {
     const { client, text } = await project.start()
     await client.getPrompt({ name: 'release', arguments: { arguments: 'it' } })
     const input = { skill: 'release', path: 'notes.md' }
