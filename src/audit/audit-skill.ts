@@ -2,7 +2,7 @@ import { join, posix, resolve } from 'node:path'
 import { realPathOf } from '#core/read-files'
 import { placesIn } from '#core/text'
 import { checkFrontmatter } from './check-frontmatter.ts'
-import { KnownNames } from './check-names.ts'
+import { InstalledNames } from './check-names.ts'
 import { checkCapabilities, checkScript, checkSecrets, isNamedLikeScript } from './check-scripts.ts'
 import { checkCharacters, checkJson, checkLayout, checkMarkdown } from './check-text.ts'
 import { checkArchive, checkFileKind, checkTree, isNamedLikeText } from './check-tree.ts'
@@ -17,15 +17,16 @@ import {
 } from './read-tree.ts'
 
 /**
- * What a skill's directory contains: structure, capabilities and secrets, as facts with places and
- * without a verdict. Executes nothing, follows no link, and reads no more than {@link auditLimits}
- * allow; what was not looked at is a finding. Never throws for what is in the directory.
- * @param real its real path, read where it is not given.
- * @param known installed skills that this one must not be taken for.
+ * Reports what a skill's directory contains: structure, capabilities and secrets, as facts with
+ * places and without a verdict. Executes nothing, follows no link, and reads no more than {@link
+ * auditLimits} allow; a part that was not read is a finding. No content of the directory makes it
+ * throw.
+ * @param real the directory's real path; read from the disk by default.
+ * @param installed skills that this one must not be confused with.
  */
 export function auditSkill(
   directory: string,
-  known: KnownNames = noNames,
+  installed: InstalledNames = noNames,
   real = realPathOf(directory) ?? resolve(directory),
 ): SkillAudit {
   const findings = new Findings(directory)
@@ -44,19 +45,24 @@ export function auditSkill(
     analysedBytes += opened.bytes
     checkText(opened)
     if (!isSkillFile(entry.path)) continue
-    const read = checkFrontmatter(entry.path, opened.text, { known, directory: real }, findings)
-    name ??= read
+    const declaredName = checkFrontmatter(
+      entry.path,
+      opened.text,
+      { installed: installed, directory: real },
+      findings,
+    )
+    name ??= declaredName
   }
   if (!instructions.some(({ kind }) => kind === 'file')) {
-    const odd = 'is not a regular file, so it was not looked at'
-    const message = instructions.length === 0 ? 'there is no SKILL.md' : odd
+    const notRegular = 'is not a regular file, so it was not looked at'
+    const message = instructions.length === 0 ? 'there is no SKILL.md' : notRegular
     findings.add('not-analysed', { file: instructions[0]?.path ?? '' }, message)
   }
   const files = entries.filter(({ kind }) => kind !== 'directory').length
   return { name, directory, files, analysedBytes, findings: findings.list() }
 }
 
-const noNames = new KnownNames([])
+const noNames = new InstalledNames([])
 
 function isSkillFile(path: string): boolean {
   return /^skill\.md$/i.test(path)
@@ -72,11 +78,13 @@ function checkText(text: AuditedText): void {
   checkSecrets(text)
 }
 
-/** The text of a file as far as the limits and `left` bytes go; undefined for one that is not text. */
+/**
+ * Reads a text file within the limits and `bytesLeft`; undefined for a file that is not text.
+ */
 function openText(
   directory: string,
   { path: file, size, mode }: TreeEntry & { kind: 'file' },
-  left: number,
+  bytesLeft: number,
   findings: Findings,
 ): (AuditedText & { bytes: number }) | undefined {
   const notAnalysed = (message: string): undefined => {
@@ -89,7 +97,7 @@ function openText(
   checkFileKind(file, kind, findings)
   if (kind.group === 'archive') checkArchive({ path, file, size, kind, head: head.bytes }, findings)
   const isData = kind.group === 'data'
-  // A shell skips NUL characters, so a script or a text with some is looked at all the same.
+  // A shell skips NUL characters, so a script or a text that contains some is checked too.
   const isText =
     kind.group === 'text' ||
     kind.group === 'script' ||
@@ -97,7 +105,7 @@ function openText(
   const executable = process.platform !== 'win32' && (mode & 0o111) !== 0
   checkScript({ file, head: isText ? head.bytes.toString('latin1') : '', executable }, findings)
   if (!isText) return undefined
-  const length = Math.min(size, auditLimits.textBytes, Math.max(0, left))
+  const length = Math.min(size, auditLimits.textBytes, Math.max(0, bytesLeft))
   const isCut = length < size
   if (isCut) notAnalysed(`only the first ${length} of ${size} bytes were looked at`)
   const reading = length <= head.bytes.length ? head : readBytes(path, 0, length)
@@ -117,7 +125,7 @@ function openText(
   }
 }
 
-/** Where a limit cut, the last character may be incomplete. */
+/** If a limit cut the text, its last character may be incomplete. */
 function decode(bytes: Uint8Array, isCut: boolean) {
   const mark = bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : 'utf-16be'
   const isUtf16 = mark === 'utf-16le' || (bytes[0] === 0xfe && bytes[1] === 0xff)

@@ -4,15 +4,15 @@ import type { SkillDocument } from '#skill/model'
 import { parseSkill, readFrontmatter } from '#skill/parse'
 import type { YamlNode } from '#skill/read-yaml'
 import { compilePattern } from '#trigger/pattern'
-import { checkSkillName, type KnownNames } from './check-names.ts'
+import { checkSkillName, type InstalledNames } from './check-names.ts'
 import type { Findings } from './findings.ts'
 import type { AuditCode } from './rules.ts'
 
-/** Checks what the fields of a `SKILL.md` ask for. Returns the name, where there is one. */
+/** Checks what the fields of a `SKILL.md` ask for. Returns the skill's name, if it has one. */
 export function checkFrontmatter(
   file: string,
   text: string,
-  others: { known: KnownNames; directory: string },
+  names: { installed: InstalledNames; directory: string },
   findings: Findings,
 ): string | undefined {
   const { skill, diagnostics } = parseSkill(text, { path: file })
@@ -29,12 +29,12 @@ export function checkFrontmatter(
   }
   const lines = fieldLines(skill)
   const { name } = skill.fields
-  if (name !== undefined) checkSkillName(name, { file, line: lines.get('name') }, others, findings)
+  if (name !== undefined) checkSkillName(name, { file, line: lines.get('name') }, names, findings)
   checkFields(skill, lines, (code, line, message, subject) =>
     findings.add(code, { file, line }, message, { subject }),
   )
   const reading = readFrontmatter(text, '')
-  // Not trimmed, so that its lines are those of the file.
+  // Not trimmed, so that line numbers are those of the file.
   const body = reading.ok ? reading.split.body : ''
   for (const { line } of findEmbeddedCommands(body)) {
     const place = { file, line: skill.bodyLine + line - 1 }

@@ -1,31 +1,36 @@
 import { posix } from 'node:path'
 import { editDistance, safeLine, safeText } from '#core/text'
-import type { Findings, FoundPlace, OtherSkill } from './findings.ts'
+import type { Findings, FindingPlace, OtherSkill } from './findings.ts'
 import type { TreeEntry } from './read-tree.ts'
 
-/** The names of installed skills, by what those that are taken for one another have in common. */
-export class KnownNames {
+/** Finds installed skills by name. Names that are easily confused share a key. */
+export class InstalledNames {
   readonly #byKey: ReadonlyMap<string, { skill: OtherSkill }[]>
 
   constructor(skills: readonly OtherSkill[]) {
-    const keyed = skills.flatMap((skill) => keysOf(skill.name).map((key) => ({ key, skill })))
-    this.#byKey = Map.groupBy(keyed, ({ key }) => key)
+    const entries = skills.flatMap((skill) => keysOf(skill.name).map((key) => ({ key, skill })))
+    this.#byKey = Map.groupBy(entries, ({ key }) => key)
   }
 
-  /** One skill for each name that is like this one; those in its own directory are left out. */
+  /** Returns one skill for each name that is like this one, except skills in the same directory. */
   like(name: string, directory: string): OtherSkill[] {
-    const found = new Map<string, OtherSkill>()
+    const similar = new Map<string, OtherSkill>()
     for (const { skill } of keysOf(name).flatMap((key) => this.#byKey.get(key) ?? [])) {
       const isOther = skill.name !== name && skill.directory !== directory
       const isLike =
-        isOther && !found.has(skill.name) && (isAlike(name, skill.name) || isNear(name, skill.name))
-      if (isLike) found.set(skill.name, skill)
+        isOther &&
+        !similar.has(skill.name) &&
+        (isAlike(name, skill.name) || isNear(name, skill.name))
+      if (isLike) similar.set(skill.name, skill)
     }
-    return [...found.values()]
+    return [...similar.values()]
   }
 }
 
-/** Names that look alike share the first; those one letter apart share one with a letter less. */
+/**
+ * Names that look alike share the first key; names one letter apart share a key without that
+ * letter.
+ */
 function keysOf(name: string): string[] {
   const isUsual = name.length >= shortestNear && name.length <= longestNear
   const letters = isUsual ? [...name.matchAll(/\D/g)] : []
@@ -39,12 +44,12 @@ function isAlike(a: string, b: string): boolean {
 
 export function checkSkillName(
   name: string,
-  place: FoundPlace,
-  { known, directory: own }: { known: KnownNames; directory: string },
+  place: FindingPlace,
+  { installed, directory: ownDirectory }: { installed: InstalledNames; directory: string },
   findings: Findings,
 ): void {
   checkScripts(name, place, findings)
-  for (const { name: other, directory } of known.like(name, own)) {
+  for (const { name: other, directory } of installed.like(name, ownDirectory)) {
     const imitates = isAlike(name, other)
     const how = imitates ? 'looks like' : 'is one letter away from'
     const message = `${how} ${other}, which is in ${directory}`
@@ -55,7 +60,7 @@ export function checkSkillName(
 /** Shorter names are one letter apart by chance, and numbers tell versions apart. */
 const shortestNear = 5
 
-/** Longer names are invalid, and each letter of one costs a copy of it. */
+/** Longer names are invalid, and each letter of a name costs a copy of it. */
 const longestNear = 100
 
 /** Whether one insertion, deletion, replacement or swap of letters makes one name the other. */
@@ -64,7 +69,9 @@ function isNear(a: string, b: string): boolean {
   return a.replaceAll(/\D/g, '') === b.replaceAll(/\D/g, '')
 }
 
-/** A name with each letter replaced by the one it is taken for: a small part of Unicode's confusables. */
+/**
+ * Replaces each letter of a name by the one it resembles: a small part of Unicode's confusables.
+ */
 function skeletonOf(name: string): string {
   const latin = /^[a-z0-9-]*$/.test(name)
     ? name.replaceAll('0', 'o').replaceAll('1', 'l')
@@ -82,7 +89,7 @@ function latinOf(name: string): string {
   ).join('')
 }
 
-/** Each group: a letter of ASCII, and those that are taken for it. */
+/** Each group: an ASCII letter, and the letters that resemble it. */
 const groups =
   'aаɑα bьᏏ cсϲᴄ dԁɗ eеҽєε fſƒք gɡց hһհ iіıɩι jјϳ kкκ l1|ӏⅼǀ mмⅿ ' +
   'nոռп o0оοσօ pрρ qԛգ rгᴦ sѕꜱ tтτ uսυʋ vѵν wԝաωѡ xхχ yуүγყ zᴢʐ -‐‑‒–—―−_'
@@ -123,7 +130,7 @@ const alike = [
 ] as const
 
 /** Reports the first word of a name whose letters come from several scripts that look alike. */
-function checkScripts(name: string, place: FoundPlace, findings: Findings): void {
+function checkScripts(name: string, place: FindingPlace, findings: Findings): void {
   for (const word of name.split(/[^\p{Letter}\p{Mark}]/u)) {
     const scripts = alike.filter(([, pattern]) => pattern.test(word)).map(([script]) => script)
     if (scripts.length < 2) continue

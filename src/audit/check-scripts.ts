@@ -16,8 +16,8 @@ export function checkScript(
   if (!isScript && (!executable || prose.has(extension))) return
   const subject = interpreterOf(file, head) ?? (extension || 'unknown language')
   const byBit = 'it is executable, without a first line that names its interpreter'
-  const unstarted = executable ? byBit : 'the file does not name an interpreter'
-  const start = shebang === undefined ? unstarted : `its first line starts it with ${shebang}`
+  const withoutShebang = executable ? byBit : 'the file does not name an interpreter'
+  const start = shebang === undefined ? withoutShebang : `its first line starts it with ${shebang}`
   findings.add('script', { file, line: 1 }, `${subject}: ${start}`, { subject })
 }
 
@@ -31,7 +31,7 @@ const prose: ReadonlySet<string> = new Set(
   'csv gif html jpeg jpg json jsonc lock md pdf png svg toml txt webp xml yaml yml'.split(' '),
 )
 
-/** What a text asks for or can do, by its words. One fact a line for each subject. */
+/** Reports what a text asks for or can do, by its words. One fact per line and subject. */
 export function checkCapabilities({ text, placeOf, report, countsOnly }: AuditedText): void {
   for (const { code, says, subject, patterns, near, unless } of wordRules) {
     for (const pattern of patterns) {
@@ -41,7 +41,7 @@ export function checkCapabilities({ text, placeOf, report, countsOnly }: Audited
         const before = text.slice(Math.max(0, match.index - nearby), match.index)
         const after = text.slice(end, end + nearby)
         if (near && !near.test(before + match[0] + after)) continue
-        // Only these characters are searched for the ends of the line: one line can be the whole file.
+        // Line ends are searched only in these characters: one line can be the whole file.
         const [rest = ''] = after.split('\n', 1)
         const line = before.slice(before.lastIndexOf('\n') + 1) + match[0] + rest
         if (unless?.test(line)) continue
@@ -53,7 +53,7 @@ export function checkCapabilities({ text, placeOf, report, countsOnly }: Audited
       }
     }
   }
-  // A host is reported where it first occurs: its further addresses say nothing new.
+  // A host is reported where it first occurs: its other addresses add no fact.
   const hosts = new Set<string>()
   for (const match of text.matchAll(addressPattern)) {
     const host = withoutEnd((match[1] ?? '').toLowerCase(), '.:')
@@ -68,18 +68,18 @@ export function checkCapabilities({ text, placeOf, report, countsOnly }: Audited
 
 const nearby = 600
 
-/** Hosts of addresses; names and passwords before an `@` are not part of what is shown. */
+/** Matches the host of an address, without the name and password before an `@`. */
 const addressPattern: RegExp =
   /\b(?:https?|wss?|ftp|git|ssh):\/\/(?:[^\s/@"'`<>]{0,200}@)?([A-Za-z0-9[\]:._${}<>*-]{1,253})/g
 
 export function checkSecrets({ text, report }: AuditedText): void {
   for (const { offset, length, kind } of findSecrets(text)) {
     const value = text.slice(offset, offset + length)
-    // Prose names the first line of a key; a key has lines of base64 behind it.
+    // Prose may quote the first line of a key; a real key continues with lines of base64.
     const isKey = /[A-Za-z0-9+/=]{40}/.test(value.slice(0, 1000))
     if (kind === 'private key' ? !isKey : isPlaceholder(value)) continue
     const isValue = kind.startsWith('value of ')
-    // `schema-pk-…` is the name of a rule, and no key.
+    // `schema-pk-…` is the name of a rule, not a key.
     if (kind === modelKey && /[\w-]/.test(text.charAt(offset - 1))) continue
     if ((isValue || loose.has(kind)) && !looksRandom(value)) continue
     const isToken = kind === modelKey || !loose.has(kind)
@@ -98,28 +98,30 @@ const loose: ReadonlySet<string> = new Set([
   modelKey,
 ])
 
-/** What examples in documentation say instead of a secret. */
+/** Whether a value is one that documentation writes in place of a secret. */
 function isPlaceholder(value: string): boolean {
   return /example|sample|dummy|placeholder|your|change|redacted|insert|replace|secret|password|<|\$|\{|\*{3}|\.{3}|…|(?:x|X|0|1234){4}|abcd|abc-?123|12345|a1b2c3|_here|_aqui/i.test(
     value,
   )
 }
 
-/** Letters and digits mixed, long enough for a key, and no call or path. */
+/**
+ * Whether a value mixes letters and digits, is long enough for a key, and is not a call or a path.
+ */
 function looksRandom(value: string): boolean {
-  const bare = value.replaceAll(/^["']|["']$/g, '')
+  const unquoted = value.replaceAll(/^["']|["']$/g, '')
   return (
-    bare.length >= 12 &&
-    /^[\w+/=.~!@#%^&-]*$/.test(bare) &&
-    /\d/.test(bare) &&
-    /[A-Za-z]/.test(bare) &&
-    !/^(?:[a-z]+[._/-])+[a-z]+$/i.test(bare)
+    unquoted.length >= 12 &&
+    /^[\w+/=.~!@#%^&-]*$/.test(unquoted) &&
+    /\d/.test(unquoted) &&
+    /[A-Za-z]/.test(unquoted) &&
+    !/^(?:[a-z]+[._/-])+[a-z]+$/i.test(unquoted)
   )
 }
 
 const shortRuns = /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/]{40,20000}={0,2}(?![A-Za-z0-9+/=_-])/g
 
-/** Runs of base64 or hexadecimal digits that are sentences once they are decoded. */
+/** Finds base64 or hexadecimal runs that decode to sentences. */
 function encodedSentences(text: string) {
   return Array.from(text.matchAll(shortRuns)).flatMap(({ index, 0: run }) => {
     const isHex = /^(?:[0-9a-f]{2})+$/i.test(run)

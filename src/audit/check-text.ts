@@ -23,24 +23,24 @@ export function checkMarkdown({ text, report }: AuditedText): void {
   }
 }
 
-/** Verbs and names with which an agent is told to do something; an author's own notes have none. */
+/** Verbs and names of instructions to an agent; an author's notes contain none of them. */
 const speaksToReader =
   /\b(?:you (?:must|should|are)|ignore|disregard|do not (?:tell|mention|show|ask)|don't (?:tell|mention|show|ask)|never (?:tell|mention|show)|secretly|silently|without (?:telling|asking)|assistant|system prompt|execute|curl|wget|api[ _-]?key|password|credentials?|skip every|the user has (?:approved|agreed|allowed|consented)|note to (?:ai|agents?|models?|assistants?))\b/i
 
-/** One that is not closed hides the rest of the page. */
+/** Finds comments. A comment that is not closed hides the rest of the page. */
 function comments(text: string): { offset: number; length: number }[] {
-  const found: { offset: number; length: number }[] = []
+  const places: { offset: number; length: number }[] = []
   for (let at = text.indexOf('<!--'); at !== -1; at = text.indexOf('<!--', at)) {
     const close = text.indexOf('-->', at + 4)
     const end = close === -1 ? text.length : close + 3
-    found.push({ offset: at, length: end - at })
+    places.push({ offset: at, length: end - at })
     at = end
   }
-  // A definition of a link that nothing uses is a comment too: [//]: # (text)
+  // A link definition that nothing uses is a comment too: [//]: # (text)
   for (const { index, 0: line } of text.matchAll(/^\[(?:\/\/|comment)\]:[^\n]{1,2000}/gm)) {
-    found.push({ offset: index, length: line.length })
+    places.push({ offset: index, length: line.length })
   }
-  return found
+  return places
 }
 
 function hiddenBy(style: string): string | undefined {
@@ -62,11 +62,13 @@ function hiddenBy(style: string): string | undefined {
 }
 
 function colour(name: string): string {
-  const plain = name.replaceAll(' ', '').replace(/^#(.)(.)(.)$/, '#$1$1$2$2$3$3')
-  return /^(?:white|#ffffff(?:ff)?|rgba?\(255,255,255(?:,1)?\))$/.test(plain) ? 'white' : plain
+  const normalized = name.replaceAll(' ', '').replace(/^#(.)(.)(.)$/, '#$1$1$2$2$3$3')
+  return /^(?:white|#ffffff(?:ff)?|rgba?\(255,255,255(?:,1)?\))$/.test(normalized)
+    ? 'white'
+    : normalized
 }
 
-/** Markdown with every character of its code replaced by a blank: offsets and lines stay. */
+/** Replaces every character of code in Markdown by a blank: offsets and lines stay. */
 function withoutCode(text: string): string {
   let fence: string | undefined
   const lines = text.split('\n').map((line) => {
@@ -81,19 +83,19 @@ function withoutCode(text: string): string {
   return lines.join('\n')
 }
 
-/** Characters that are not what they seem, or that nobody sees. */
+/** Reports invisible characters, and characters that look like others. */
 export function checkCharacters({ text, report, countsOnly }: AuditedText): void {
   if (!unusual.test(text)) return
-  // A byte order mark at the very beginning is what editors write.
+  // Editors write a byte order mark at the very beginning.
   const from = text.startsWith('\ufeff') ? 1 : 0
   for (const [code, pattern, name] of rules) {
     for (const match of text.matchAll(pattern)) {
       if (match.index < from && match[0].length === 1) continue
       if (countsOnly(code)) continue
       const points = Array.from(match[0], pointOf)
-      const shown = points.slice(0, 4).join(' ') + (points.length > 4 ? ' …' : '')
+      const listedPoints = points.slice(0, 4).join(' ') + (points.length > 4 ? ' …' : '')
       const amount = points.length === 1 ? '' : `${points.length} `
-      const message = `${amount}${name}${amount === '' ? '' : 's'}: ${shown}`
+      const message = `${amount}${name}${amount === '' ? '' : 's'}: ${listedPoints}`
       report(code, match.index, message)
     }
   }
@@ -104,7 +106,7 @@ const unusual = /[^\t\n\f\r\u0020-\u007e]|\r(?!\n)/
 const zeroWidth = '[\\u115f\\u1160\\u180e\\u200b-\\u200d\\u2060-\\u2064\\u3164\\ufeff\\uffa0]'
 
 const rules: readonly (readonly [code: AuditCode, pattern: RegExp, name: string])[] = [
-  // Flags of England and the like are a black flag, tags, and a closing tag.
+  // Regional flags, such as England's, are a black flag, tags, and a closing tag.
   [
     'tag-characters',
     /(?<!\u{1f3f4}[\u{e0020}-\u{e007e}]{0,8})[\u{e0000}-\u{e007f}]+/gu,
@@ -138,7 +140,7 @@ function pointOf(character: string): string {
 const farColumns = 500
 const farLines = 200
 
-/** Text that a reader does not reach: behind many blanks, or below many empty lines. */
+/** Reports text that a reader does not reach: after many blanks, or below many empty lines. */
 export function checkLayout({ text, report }: AuditedText): void {
   let blanks = 0
   let empty = 0

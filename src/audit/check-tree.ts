@@ -100,7 +100,7 @@ const claims = new Map(
   }).flatMap(([claim, list]) => list.split(' ').map((extension) => [extension, claim] as const)),
 )
 
-/** What Windows starts by a double click, behind a name that looks like something else. */
+/** Extensions of files that a double click starts on Windows, whatever the rest of the name is. */
 const starters = new Set('exe scr com bat cmd ps1 vbs lnk pif'.split(' '))
 
 function belies(claim: string, { group }: FileKind): boolean {
@@ -108,7 +108,7 @@ function belies(claim: string, { group }: FileKind): boolean {
   return ['program', 'byte code', 'archive', isText ? 'data' : 'script'].includes(group)
 }
 
-/** What an archive claims about itself. Nothing is unpacked. */
+/** Checks what an archive claims about itself. Nothing is unpacked. */
 export function checkArchive(
   archive: { path: string; file: string; size: number; kind: FileKind; head: Buffer },
   findings: Findings,
@@ -140,7 +140,7 @@ function gzipClaim(path: string, size: number): ArchiveClaim | undefined {
   return { bytes: tail.bytes.readUInt32LE(0), entries: 1 }
 }
 
-/** Longest comment and the record behind which it stands; APPNOTE 4.3.16. */
+/** The end record and the longest comment that can follow it; APPNOTE 4.3.16. */
 const endBytes = 22 + 0xffff
 const directoryBytes = 4 * 1024 * 1024
 

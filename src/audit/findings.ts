@@ -16,7 +16,9 @@ export interface AuditFinding extends Diagnostic {
   code: AuditCode
   kind: AuditKind
   file: string
-  /** What the fact is about: a program, a host, a tool, a variable. Safe to print, never a secret. */
+  /**
+   * What the fact is about: a program, a host, a tool, a variable. Safe to print, never a secret.
+   */
   subject?: string | undefined
 }
 
@@ -31,22 +33,24 @@ export interface AuditedText {
   text: string
   placeOf: TextPlaces
   report(code: AuditCode, offset: number, message: string, subject?: string): void
-  /** Counts a place without naming it, once the file has as many of a rule as are named. */
+  /**
+   * Counts a place without reporting it, once the file has reached the limit of places for a rule.
+   */
   countsOnly(code: AuditCode): boolean
 }
 
-export interface FoundPlace {
+export interface FindingPlace {
   /** Relative to the skill; empty for its directory. */
   file: string
   line?: number | undefined
   column?: number | undefined
 }
 
-type Counter = { code: AuditCode; file: string; count: number; kept: number }
+type Counter = { code: AuditCode; file: string; count: number; listed: number }
 
 export class Findings {
   readonly #directory: string
-  readonly #found: AuditFinding[] = []
+  readonly #listed: AuditFinding[] = []
   readonly #counters = new Map<string, Counter>()
   readonly #filesOfRule = new Map<AuditCode, number>()
 
@@ -56,31 +60,33 @@ export class Findings {
 
   add(
     code: AuditCode,
-    place: FoundPlace,
+    place: FindingPlace,
     message: string,
     details: Pick<AuditFinding, 'subject' | 'hint'> = {},
   ): void {
     const counter = this.#counter(code, place.file)
     counter.count++
-    if (counter.file !== place.file || counter.kept >= auditLimits.places) return
-    counter.kept++
-    this.#found.push(this.#finding(code, place, message, details))
+    if (counter.file !== place.file || counter.listed >= auditLimits.places) return
+    counter.listed++
+    this.#listed.push(this.#finding(code, place, message, details))
   }
 
   countsOnly(code: AuditCode, file: string): boolean {
     const counter = this.#counters.get(`${code} ${file}`)
-    if (!counter || counter.kept < auditLimits.places) return false
+    if (!counter || counter.listed < auditLimits.places) return false
     counter.count++
     return true
   }
 
   list(): AuditFinding[] {
-    const rest = Array.from(this.#counters.values()).flatMap(({ code, file, count, kept }) => {
-      if (count === kept) return []
-      const where = file === '' ? 'in this skill' : 'in this file'
-      return [this.#finding(code, { file }, `${count - kept} more of this kind ${where}`)]
-    })
-    return [...this.#found, ...rest].toSorted(
+    const rest = Array.from(this.#counters.values()).flatMap(
+      ({ code, file, count, listed: kept }) => {
+        if (count === kept) return []
+        const where = file === '' ? 'in this skill' : 'in this file'
+        return [this.#finding(code, { file }, `${count - kept} more of this kind ${where}`)]
+      },
+    )
+    return [...this.#listed, ...rest].toSorted(
       (a, b) =>
         compareText(a.file, b.file) ||
         (a.line ?? Infinity) - (b.line ?? Infinity) ||
@@ -90,21 +96,21 @@ export class Findings {
     )
   }
 
-  /** That of the file; of the whole skill where a rule has findings in too many files. */
+  /** Returns the file's counter, or the skill's if a rule has findings in too many files. */
   #counter(code: AuditCode, file: string): Counter {
-    const known = this.#counters.get(`${code} ${file}`)
-    if (known) return known
+    const existing = this.#counters.get(`${code} ${file}`)
+    if (existing) return existing
     const files = this.#filesOfRule.get(code) ?? 0
     if (files >= auditLimits.filesOfRule && file !== '') return this.#counter(code, '')
     this.#filesOfRule.set(code, files + 1)
-    const counter = { code, file, count: 0, kept: 0 }
+    const counter = { code, file, count: 0, listed: 0 }
     this.#counters.set(`${code} ${file}`, counter)
     return counter
   }
 
   #finding(
     code: AuditCode,
-    { file, line, column }: FoundPlace,
+    { file, line, column }: FindingPlace,
     message: string,
     { subject, ...details }: Pick<AuditFinding, 'subject' | 'hint'> = {},
   ): AuditFinding {

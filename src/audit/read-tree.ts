@@ -3,7 +3,7 @@ import { dirname, isAbsolute, join, parse } from 'node:path'
 import { byText, compareText, type Diagnostic, messageOf } from '#core/errors'
 import { bytesOf, isInside, realPathOf } from '#core/read-files'
 
-/** Something in a skill's directory. `path` is relative to it, with `/`. Nothing was opened. */
+/** An entry of a skill's directory, not opened. `path` is relative to the directory, with `/`. */
 export type TreeEntry = { path: string } & (
   | { kind: 'file'; size: number; mode: number }
   | { kind: 'directory' }
@@ -14,7 +14,7 @@ export type TreeEntry = { path: string } & (
 
 export interface Tree {
   entries: readonly TreeEntry[]
-  /** Where the limits ended the search. */
+  /** Places where a limit ended the search. */
   stopped: readonly TreeStop[]
 }
 
@@ -23,7 +23,10 @@ export interface TreeStop {
   path: string
 }
 
-/** Lists the entries below a directory. Follows no link, opens no file, and skips `.git` and `node_modules`. */
+/**
+ * Lists the entries below a directory. Follows no link, opens no file, and skips `.git` and
+ * `node_modules`.
+ */
 export function readTree(directory: string, root: string): Tree {
   const entries: TreeEntry[] = []
   const stopped: TreeStop[] = []
@@ -45,7 +48,7 @@ export function readTree(directory: string, root: string): Tree {
   return { entries: entries.toSorted(byText('path')), stopped }
 }
 
-/** Names are taken one by one: a hostile directory may have millions. */
+/** Reads names one by one: a hostile directory may have millions. */
 function namesIn(root: string, parent: string, entries: TreeEntry[]) {
   const directory = join(root, parent)
   const names = new Set<string>()
@@ -58,7 +61,7 @@ function namesIn(root: string, parent: string, entries: TreeEntry[]) {
       if (names.size < most) names.add(entry.name)
       else truncated = true
     }
-    // A crowd of files must not keep the instructions themselves from being looked at.
+    // Many files must not keep the instructions from being checked.
     for (const name of truncated && parent === '' ? ['SKILL.md', 'skill.md'] : []) {
       if (lstatSync(join(directory, name), { throwIfNoEntry: false })) names.add(name)
     }
@@ -84,7 +87,9 @@ function entryAt(root: string, directory: string, path: string): TreeEntry {
   }
 }
 
-/** Where a link leads. A link that leads nowhere here may lead to a key on another machine. */
+/**
+ * Finds where a link leads. A link that leads nowhere here may lead to a key on another machine.
+ */
 function linkAt(root: string, full: string, path: string): TreeEntry {
   const target = readlinkSync(full)
   const real = realPathOf(full)
@@ -93,7 +98,10 @@ function linkAt(root: string, full: string, path: string): TreeEntry {
   return { path, kind: 'link', target, leads }
 }
 
-/** As the system walks: `..` behind a link leaves the directory that the link leads to. */
+/**
+ * Resolves a target as the system does: `..` after a link leaves the directory that the link leads
+ * to.
+ */
 function leadsTo(from: string, target: string): string {
   let at = isAbsolute(target) ? parse(target).root : (realPathOf(from) ?? from)
   for (const part of target.split(/[\\/]/)) {
@@ -106,8 +114,9 @@ function leadsTo(from: string, target: string): string {
 const most = { depth: 24, directories: 50_000 }
 
 /**
- * The outermost directories with a `SKILL.md`, in code-point order. Unlike discovery it follows no
- * link: a folder that a stranger made may link to the whole disk. Links to directories are named.
+ * Finds the outermost directories with a `SKILL.md`, in code-point order. Unlike discovery it
+ * follows no link: a stranger's folder may link to the whole disk. Links to directories are
+ * reported.
  */
 export function findSkillFolders(root: string) {
   const directories: string[] = []
@@ -147,7 +156,7 @@ export interface FileKind {
   name: string
 }
 
-/** Enough for every signature below; that of tar stands at 257. */
+/** Enough for every signature below; tar's is at offset 257. */
 export const headBytes = 4096
 
 type Signature = readonly [bytes: string, group: FileKind['group'], name: string, offset?: number]
@@ -178,7 +187,9 @@ const signatures: readonly Signature[] = [
   ['\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1', 'document', 'an old Office document'],
 ]
 
-/** What a file is, by its first bytes; its name only tells byte code from other data. */
+/**
+ * Determines the kind of a file by its first bytes; its name only tells byte code from other data.
+ */
 export function fileKind(head: Buffer, path: string): FileKind {
   const text = head.toString('latin1')
   if (/\.py[co]$/i.test(path)) return { group: 'byte code', name: 'Python byte code' }
@@ -186,7 +197,8 @@ export function fileKind(head: Buffer, path: string): FileKind {
     return { group: 'program', name: 'a program for Windows (PE)' }
   }
   if (text.startsWith('\xca\xfe\xba\xbe')) {
-    // Both begin alike: a count of architectures is small, a version of the class format is not.
+    // Both begin alike: the number of architectures is small, the version of the class format is
+    // not.
     const isMac = head.length < 8 || head.readUInt32BE(4) < 40
     if (isMac) return { group: 'program', name: 'a program for macOS (universal)' }
     return { group: 'byte code', name: 'Java byte code' }
@@ -200,13 +212,15 @@ export function fileKind(head: Buffer, path: string): FileKind {
   return { group: 'text', name: 'text' }
 }
 
-/** `MZ` alone begins many a text. */
+/** Many texts begin with `MZ` too. */
 function isPortableExecutable(head: Buffer, text: string): boolean {
   if (!text.startsWith('MZ') || head.length < 64) return false
   return text.startsWith('PE\0\0', head.readUInt32LE(60)) || text.slice(2, 64).includes('\0')
 }
 
-/** Up to `length` bytes of a regular file from `offset`. Follows no link and waits for no pipe. */
+/**
+ * Reads up to `length` bytes of a regular file from `offset`. Follows no link, waits for no pipe.
+ */
 export function readBytes(
   path: string,
   offset: number,
@@ -219,7 +233,7 @@ export function readBytes(
   }
 }
 
-/** How far an audit goes into a folder that a stranger made. What lies beyond is a finding. */
+/** Limits of an audit, for a stranger's folder. A part beyond a limit is a finding. */
 export const auditLimits = {
   entries: 10_000,
   depth: 32,
@@ -228,7 +242,10 @@ export const auditLimits = {
   totalBytes: 16 * 1024 * 1024,
   places: 20,
   filesOfRule: 500,
-  /** What an archive may claim to unpack to, where it also claims to grow {@link archiveGrowth}-fold. */
+  /**
+   * Maximum bytes that an archive may claim to unpack to if it also claims to grow {@link
+   * archiveGrowth}-fold.
+   */
   archiveBytes: 100 * 1024 * 1024,
   archiveGrowth: 100,
   archiveEntries: 10_000,

@@ -1,8 +1,8 @@
 import type { Severity } from '#core/errors'
 
 /**
- * `structure`: what hides something or harms whoever reads the folder. `capability`: what the skill
- * asks for or can do, as a fact. `secret`: what should not have been published.
+ * `structure`: hides something or harms whoever reads the folder. `capability`: something that the
+ * skill asks for or can do, as a fact. `secret`: should not have been published.
  */
 export type AuditKind = 'structure' | 'capability' | 'secret'
 
@@ -45,7 +45,9 @@ function weakness(number: number): string {
   return `https://cwe.mitre.org/data/definitions/${number}.html`
 }
 
-/** What hides something from a reader, or harms whoever reads, unpacks or runs the folder. */
+/**
+ * Content that hides something from a reader, or harms whoever reads, unpacks or runs the folder.
+ */
 const structureRules = {
   'tag-characters': error('No tag characters (U+E0000 to U+E007F) outside flags.', unicode),
   'bidirectional-override': error('No bidirectional embeddings, overrides or isolates.', trojan),
@@ -118,7 +120,7 @@ const capabilityRules = {
   'concealment-phrase': warning('No sentence asks to keep something from the user.', injection),
 } as const
 
-/** What should not have been published. The value itself is never shown. */
+/** Content that should not have been published. The value itself is never shown. */
 const secretRules = {
   'secret-token': error('No private key, and no key or token of a known service.', weakness(798)),
   'secret-form': warning('No header, address or JSON Web Token with a secret.', weakness(798)),

@@ -7,23 +7,28 @@ interface WordRule {
   subject?: string
   /** Every quantifier has an upper bound, so that no text makes a pattern slow. */
   patterns: readonly RegExp[]
-  /** What must stand at most {@link nearby} characters before or behind. */
+  /** What must occur at most {@link nearby} characters before or after. */
   near?: RegExp
-  /** A line with this says the opposite. */
+  /** A line that matches this says the opposite. */
   unless?: RegExp
 }
 
-/** Makes a pattern of a text without escapes, in which `…80` is up to 80 characters of one line. */
-function written(flags: string, blank = ' ') {
+/**
+ * Makes a pattern from a text without escapes, in which `…80` is up to 80 characters of one line.
+ */
+function patternTag(flags: string, blank = ' ') {
   return ({ raw }: TemplateStringsArray, ...parts: string[]): RegExp => {
     const text = String.raw({ raw }, ...parts).replaceAll(' ', blank)
     return new RegExp(text.replaceAll(/…(\d+)/g, String.raw`[^\n]{0,$1}`), flags)
   }
 }
 
-const files = written('gm')
+const files = patternTag('gm')
 
-/** Words that a shell would start: at the beginning of a line, or behind what ends a command. */
+/**
+ * Words that a shell would start: at the beginning of a line, or after a character that ends a
+ * command.
+ */
 const command: typeof files = ({ raw }, ...parts) =>
   files`(?<=^|[\s\`($|;&"'])${String.raw({ raw }, ...parts)}`
 
@@ -35,7 +40,7 @@ const packageCommands = [
   'composer require|claude plugin install|skills add',
 ].join('|')
 
-/** What a text can do. */
+/** Rules for what a text can do. */
 const capabilities: readonly WordRule[] = [
   {
     code: 'network-call',
@@ -126,28 +131,31 @@ const capabilities: readonly WordRule[] = [
   },
 ]
 
-/** The place in a home directory: `~/`, `$HOME/`, `os.homedir() + '/`, `Path.home() / "`. */
+/**
+ * The beginning of a path in a home directory: `~/`, `$HOME/`, `os.homedir() + '/`, `Path.home() /
+ * "`.
+ */
 const home = String.raw`(?:~|\$\{?HOME\}?|\bHOME\}?|homedir\(\)|\.home\(\)|/root|/home/\w{1,32})[\s/"'+,)]{1,8}`
 
-/** Files that hold nothing but secrets; public keys and settings beside them are none. */
+/** Files that contain only secrets; public keys and settings next to them do not count. */
 const secretFile = String.raw`(?:\.ssh(?:/(?!config\b|known_hosts\b|[\w*]{1,40}\.pub\b)|\b(?!/))|\.aws(?:/credentials|/\*|\b(?!/))|\.netrc|\.npmrc|\.pypirc|\.git-credentials|\.gnupg|\.kube/config|\.docker/config\.json|\.config/(?:gh/hosts|gcloud))`
 
 const systemSecret = String.raw`/etc/shadow\b|\bLogin Data\b|\bCookies\.sqlite\b|login\.keychain|\bwallet\.dat\b`
 
 const reading = String.raw`\b(?:cat|less|head|tail|cp|scp|tar|zip|rsync|base64|xxd|read|copy|upload|include|send|paste|print|dump|open|readFile|readFileSync|read_text|for \w{1,20} in)\b`
 
-/** Programs that run what they read from stdin, and not with a program of their own given. */
+/** Programs that run what they read from stdin, unless an argument is the program. */
 const interpreter = String.raw`(?:sudo (?:-\w{1,4} )?)?(?:/(?:usr/)?bin/)?(?:(?:ba|z|da|k)?sh|python[\d.]{0,4}|node|perl|ruby|php)\b(?! {1,4}-[cemE]\b)`
 
 const shell = String.raw`(?:ba|z|da)?sh`
 const fetching = String.raw`\b(?:curl|wget)\b`
 const pythonFetch = String.raw`(?:urlopen|requests\.get|httpx\.get)\(`
 
-/** What sends data away, and not only asks for something. */
+/** Calls that send data, and do not only ask for something. */
 const sending =
   /\b(?:requests|httpx|axios|session|client)\.(?:post|put)\(|\burlopen\(|method['"]?\s{0,3}[:=]\s{0,3}['"](?:POST|PUT)|\bcurl\b[^\n]{0,200}\s(?:-d|-F|-T|--data[\w-]{0,12}|--form|--upload-file)\b|\bwget\b[^\n]{0,200}--post|\b[Hh](?:ttp|TTP)\.[Pp]ost|\bhttps?\.request\(|-Method POST|\b(?:nc|ncat)\b|\.sendall\(/
 
-/** What a place that starts programs gets from an attacker: a download, or a hidden program. */
+/** What an attacker writes to a place that starts programs: a download, or a hidden program. */
 const payload =
   /\b(?:curl|wget|nc|base64|eval|nohup)\b|\/dev\/tcp\/|\/tmp\/|\/\.(?!config\b|local\b|ssh\b|git\b|bash|z)\w|attacker/
 
@@ -157,13 +165,13 @@ const writing = String.raw`(?:>{1,2}|\bsed -i\b|\btee\b|\bcp\b|\bmv\b|\binstall\
 
 const secretThings = String.raw`(?:environment variables?|api[ _-]?keys?|secrets?|credentials?|private keys?|passwords?|access tokens?|chat history|conversations?|system prompts?|every prompt)`
 
-/** A warning or a rule against something says the same words. */
+/** A warning or a rule against something uses the same words. */
 const forbidding =
   /\b(?:never|do not|don't|avoid|must not|should not|cannot|deny|denied|block|blocked|protect|forbid|exclude|refuse|detect|malicious|attack(?:er)?s?|injections?)\b|\be\.g\.|\bonly to\b/i
 
-const anyCase = written('gim')
+const anyCase = patternTag('gim')
 /** The words of a sentence, with a line break or several blanks between them too. */
-const phrase = written('gi', String.raw`\s{1,3}`)
+const phrase = patternTag('gi', String.raw`\s{1,3}`)
 
 const dangers: readonly WordRule[] = [
   {

@@ -5,7 +5,9 @@ import { onTestFinished } from 'vitest'
 
 export type Content = string | Uint8Array
 
-/** A directory below a fresh one, gone after the test; `SKILL.md` is a plain one unless given. */
+/**
+ * Makes a directory inside a new one, removed after the test, with a simple `SKILL.md` by default.
+ */
 export function skillFolder(files: Readonly<Record<string, Content>> = {}): string {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'skillrail-audit-')))
   onTestFinished(() => rmSync(root, { recursive: true, force: true }))

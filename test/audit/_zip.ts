@@ -1,4 +1,4 @@
-/** A ZIP archive as far as its central directory: what it claims, without contents. */
+/** Makes a ZIP archive with only a central directory: its claims, without contents. */
 export function zipOf(entries: readonly { name: string; size: number }[]): Buffer {
   const local = Buffer.from('PK\x03\x04', 'latin1')
   const directory = Buffer.concat(

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { auditSkill } from '../../src/audit/audit-skill.ts'
 import { findSkillFolders } from '../../src/audit/read-tree.ts'
 import type { SkillAudit } from '../../src/audit/findings.ts'
-import { KnownNames } from '../../src/audit/check-names.ts'
+import { InstalledNames } from '../../src/audit/check-names.ts'
 
 const root = join(import.meta.dirname, '../..')
 const corpus = process.env['SKILLRAIL_CORPUS'] ?? join(root, '../shared/corpus')
@@ -13,13 +13,13 @@ describe.skipIf(!existsSync(corpus))('published skills (skipped without SKILLRAI
   let audits: SkillAudit[] = []
   beforeAll(() => {
     const { directories } = findSkillFolders(corpus)
-    const known = new KnownNames(
+    const known = new InstalledNames(
       directories.map((directory) => ({ name: auditSkill(directory).name ?? '', directory })),
     )
     audits = directories.map((directory) => auditSkill(directory, known))
   }, 120_000)
 
-  it('have no error', () => {
+  it('have no errors', () => {
     const errors = audits.flatMap(({ findings }) =>
       findings.filter(({ severity }) => severity === 'error'),
     )
@@ -27,7 +27,7 @@ describe.skipIf(!existsSync(corpus))('published skills (skipped without SKILLRAI
     expect(errors).toEqual([])
   })
 
-  it('have hardly ever a warning', () => {
+  it('have hardly any warnings', () => {
     const warned = audits.filter(({ findings }) =>
       findings.some(({ severity }) => severity === 'warning'),
     )

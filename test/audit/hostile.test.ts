@@ -70,7 +70,7 @@ describe('an audit of a hostile folder', () => {
     expect(audit.findings.filter(({ code }) => code === 'not-analysed').length).toBeGreaterThan(1)
   })
 
-  it('looks at the instructions whatever lies beside them', () => {
+  it('checks the instructions whatever else the folder contains', () => {
     const directory = skillFolder({ 'SKILL.md': skillText('sudo ls') })
     for (let index = 0; index < auditLimits.entries + 500; index++) {
       linkSync(join(directory, 'SKILL.md'), join(directory, `${index}.bin`))
@@ -93,7 +93,7 @@ describe('an audit of a hostile folder', () => {
     expect(found.at(-1)?.line).toBeUndefined()
   })
 
-  it('finds what stands in UTF-16, in Latin-1, and behind a NUL', () => {
+  it('reads UTF-16, Latin-1, and text after a NUL', () => {
     const directory = skillFolder({
       'a.txt': Buffer.from('\ufeffsudo ls', 'utf16le'),
       'b.txt': Buffer.from('caf\xe9\nsudo ls', 'latin1'),
@@ -107,7 +107,7 @@ describe('an audit of a hostile folder', () => {
     ])
   })
 
-  it('gives a folder that does not exist, or has no SKILL.md, a finding', () => {
+  it('reports a folder that does not exist or has no SKILL.md', () => {
     expect(codesOf(join(skillFolder(), 'missing'))).toEqual(['not-analysed'])
   })
 
@@ -134,10 +134,13 @@ const everyPattern = wordRules.flatMap(({ patterns }) => patterns)
 
 describe('the patterns for capabilities', () => {
   // With a bound on every repetition, an attempt at one offset takes a bounded time.
-  it.each(everyPattern.map(({ source }) => source))('%s repeats only so often', (source) => {
-    const bare = source.replaceAll(/\\./g, 'x').replaceAll(/\[[^\]]*\]/g, 'x')
-    expect(bare.replaceAll(/\{\d+(?:,\d+)?\}/g, '')).not.toMatch(/[*{]|\+(?!\\)/)
-  })
+  it.each(everyPattern.map(({ source }) => source))(
+    '%s has a bound on every repetition',
+    (source) => {
+      const bare = source.replaceAll(/\\./g, 'x').replaceAll(/\[[^\]]*\]/g, 'x')
+      expect(bare.replaceAll(/\{\d+(?:,\d+)?\}/g, '')).not.toMatch(/[*{]|\+(?!\\)/)
+    },
+  )
 })
 
 const pieces = [
@@ -181,7 +184,7 @@ const nasty = fc.oneof(
 )
 
 describe('an audit of any text', () => {
-  it('answers the same twice, with codes of the table and messages that are safe to print', () => {
+  it('gives the same answer twice, with known codes and messages that are safe to print', () => {
     const directory = skillFolder()
     const codes = new Set(auditRules.map(({ code }) => code))
     fc.assert(

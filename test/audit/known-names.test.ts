@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { KnownNames } from '../../src/audit/check-names.ts'
+import { InstalledNames } from '../../src/audit/check-names.ts'
 
 const skill = (name: string) => ({ name, directory: `/skills/${name}` })
 
 const namesLike = (name: string, others: readonly string[]): string[] =>
-  new KnownNames(others.map(skill)).like(name, `/skills/${name}`).map((other) => other.name)
+  new InstalledNames(others.map(skill)).like(name, `/skills/${name}`).map((other) => other.name)
 
 it.each([
   ['deploy', 'deplay'],
@@ -28,7 +28,7 @@ it.each([
   expect(namesLike(name, [other])).toEqual([])
 })
 
-it('finds every name that has one letter more, less or other', () => {
+it('finds every name with one letter added, removed or replaced', () => {
   const name = fc.stringMatching(/^[a-z][a-z-]{5,20}[a-z]$/)
   const edit = fc.record({ at: fc.nat(30), letter: fc.constantFrom('q', 'x'), kind: fc.nat(2) })
   fc.assert(

@@ -5,7 +5,7 @@ import { auditSkill } from '../../src/audit/audit-skill.ts'
 import { wordRules } from '../../src/audit/word-rules.ts'
 import { skillFolder } from './_skill-folder.ts'
 
-/** The words that a pattern is made of: a text of nothing else keeps its rule busiest. */
+/** Returns the literal words of a pattern: a text of only these gives its rule the most work. */
 function literalsOf(pattern: RegExp): string[] {
   const runs = pattern.source.match(/(?:\\[^\w\s]|[\w:/ -]){2,}/g) ?? []
   return runs.map((run) => run.replaceAll(/\\(.)/g, '$1').trim()).filter((run) => run.length > 3)
@@ -13,7 +13,7 @@ function literalsOf(pattern: RegExp): string[] {
 
 const secret = ['sk', 'aB3dE5fG7hJ9kL1mN3pQ'].join('-')
 
-/** What the other checks look for: each opens something, closes nothing, or does both. */
+/** Fragments that the other checks search: each opens something, closes nothing, or does both. */
 const otherFragments = [
   '<!-- ',
   '<!-- you must --> ',
@@ -52,7 +52,7 @@ const groups: Readonly<Record<string, readonly string[]>> = {
   'the other checks': otherFragments,
 }
 
-/** CPU seconds of one audit, the less of two: other work on the machine only adds to it. */
+/** CPU seconds of one audit, the lower of two: other work on the machine only adds to them. */
 function cost(directory: string, fragments: readonly string[], length: number): number {
   for (const [index, fragment] of fragments.entries()) {
     const text = fragment.repeat(Math.ceil(length / fragment.length))
@@ -74,8 +74,8 @@ describe('an audit of a text that repeats one fragment', () => {
       const directory = skillFolder()
       const short = cost(directory, fragments, 6_000)
       const long = cost(directory, fragments, 96_000)
-      // Sixteen times as much text; a square would be 256 times. Below the floor the cost of a file
-      // hides the growth.
+      // Sixteen times as much text; quadratic growth would cost 256 times as much. Below the floor,
+      // the cost of a file hides the growth.
       const floor = fragments.length * 0.001
       expect(long / Math.max(short, floor)).toBeLessThan(40)
     },

@@ -8,11 +8,11 @@ import { auditLimits } from '../../src/audit/read-tree.ts'
 import { auditSkill } from '../../src/audit/audit-skill.ts'
 import { type Content, skillFolder, skillText } from './_skill-folder.ts'
 import { zipOf } from './_zip.ts'
-import { KnownNames } from '../../src/audit/check-names.ts'
+import { InstalledNames } from '../../src/audit/check-names.ts'
 
 interface Example {
   files?: Readonly<Record<string, Content>>
-  /** What cannot be said by contents alone. */
+  /** Makes what file contents alone cannot express. */
   make?: (directory: string) => void
   others?: readonly string[]
   line?: number
@@ -34,7 +34,7 @@ const elf = Buffer.from('\x7fELF\x02\x01\x01\0\0', 'latin1')
 // Put together here, so that no file of this project looks as if it held a secret.
 const token = ['ghp', 'q7R8t2Vw9LmZ4kPj6Hs3Bn5Yc8Xd1Gf0UaKe'].join('_')
 
-/** For each code what has it, and what is close to it and has it not. */
+/** For each code, examples that have it and similar examples that do not. */
 const examples: Readonly<Record<AuditCode, { has: Example[]; hasNot: Example[] }>> = {
   'tag-characters': {
     has: [body('a\u{e0041}\u{e0042}b'), body(`\u{1f3f4}${'\u{e0041}'.repeat(20)}`)],
@@ -428,7 +428,7 @@ const examples: Readonly<Record<AuditCode, { has: Example[]; hasNot: Example[] }
   },
 }
 
-/** More than the limit of what the last bytes of a gzip file can say, without its bytes. */
+/** Makes a small gzip file whose last bytes claim a size beyond the limit. */
 function bigGzip(): Buffer {
   const bytes = gzipSync('a')
   bytes.writeUInt32LE(3_000_000_000, bytes.length - 4)
@@ -441,18 +441,18 @@ const cases = Object.entries(examples).flatMap(([code, { has, hasNot }]) => [
 ])
 
 describe('the rules of an audit', () => {
-  it.each(cases)('$code: example $index, found: $finds', ({ code, example, finds }) => {
+  it.each(cases)('$code: example $index is found: $finds', ({ code, example, finds }) => {
     const directory = skillFolder(example.files)
     example.make?.(directory)
     const others = (example.others ?? []).map((name) => ({ name, directory: `/other/${name}` }))
-    const { findings } = auditSkill(directory, new KnownNames(others))
-    const found = findings.filter((finding) => finding.code === code)
-    expect(found.length > 0).toBe(finds)
-    const line = found[0]?.line
+    const { findings } = auditSkill(directory, new InstalledNames(others))
+    const matching = findings.filter((finding) => finding.code === code)
+    expect(matching.length > 0).toBe(finds)
+    const line = matching[0]?.line
     expect(line).toBe(finds ? (example.line ?? line) : undefined)
   })
 
-  it('says of each finding what its rule says', () => {
+  it("gives each finding its rule's kind, severity and source", () => {
     const directory = skillFolder({ 'a.zip': zipOf([{ name: '../x', size: 1 }]) })
     for (const { code, kind, severity, source } of auditSkill(directory).findings) {
       expect(auditRules).toContainEqual(expect.objectContaining({ code, kind, severity, source }))

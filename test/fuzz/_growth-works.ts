@@ -1,4 +1,4 @@
-import { KnownNames } from '../../src/audit/check-names.ts'
+import { InstalledNames } from '../../src/audit/check-names.ts'
 import { adviseOnSkill } from '../../src/skill/advice.ts'
 import { FieldReader } from '../../src/skill/field-values.ts'
 import { blankObjects } from '../../src/tools/call/directive-text.ts'
@@ -72,7 +72,7 @@ export const similarNames: WorkOfSize = (size) => {
     return { name, directory: `/skills/${name}` }
   })
   return () => {
-    const names = new KnownNames(skills)
+    const names = new InstalledNames(skills)
     for (const { name, directory } of skills) names.like(name, directory)
   }
 }

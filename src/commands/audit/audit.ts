@@ -13,7 +13,7 @@ import { auditSkill } from '#audit/audit-skill'
 import type { AuditFinding, SkillAudit } from '#audit/findings'
 import { findSkillFolders } from '#audit/read-tree'
 import { auditRules } from '#audit/rules'
-import { KnownNames } from '#audit/check-names'
+import { InstalledNames } from '#audit/check-names'
 
 interface AuditResult {
   skills: readonly AuditedSkill[]
@@ -49,7 +49,7 @@ export const command = defineCommand<AuditResult>()({
   async run(context, { arguments: references, failOn }) {
     const { directories, others, diagnostics } = auditTargets(context, references)
     const skills: AuditedSkill[] = []
-    const known = new KnownNames(others)
+    const known = new InstalledNames(others)
     for (const [real, directory] of directories) {
       // An interrupted audit prints nothing.
       if (context.signal.aborted) return undefined
