@@ -76,7 +76,7 @@ function keepReachableDeclarations(entries) {
 async function bundle(input, output, options = {}) {
   // Every command reads frontmatter; a library in a file of its own would cost each start more. The hook
   // has no `node_modules` beside it.
-  const external = (name) => !/^[./#]|^(?:js-yaml|stemmer|unbash|zod\/mini)$/.test(name)
+  const external = (name) => !/^[./#]|^(?:js-yaml|porter2|unbash|zod\/mini)$/.test(name)
   const build = await rolldown({ input, platform: 'node', external, ...options })
   const { output: written } = await build.write(output)
   await build.close()

@@ -31,7 +31,7 @@ export function definitionsOf(tools) {
     server: tool.server ?? '',
     name: tool.name,
     description: tool.description ?? '',
-    inputSchema: {
+    inputSchema: tool.schema ?? {
       type: 'object',
       properties: Object.fromEntries((tool.params ?? []).map((name) => [name, {}])),
     },

@@ -14,6 +14,8 @@ export interface RankField {
   kind: string
   text: string
   weight: number
+  /** Says what the document takes, not what it is for; how rare a word is does not depend on it. */
+  isDetail?: boolean | undefined
 }
 
 export interface RankExample {
@@ -78,7 +80,10 @@ const smallCatalogue = 100
 export function indexDocuments(allDocuments: readonly RankDocument[]): IndexParts {
   const byId = new Map(allDocuments.toReversed().map((document) => [document.id, document]))
   const documents = withMentions([...byId.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1)))
-  const texts = documents.map(({ fields }) => fields.map(({ text }) => text).join('\n'))
+  const texts = documents.map(({ fields }) => {
+    const counted = fields.filter(({ isDetail }) => isDetail !== true)
+    return counted.map(({ text }) => text).join('\n')
+  })
   const kinds = [...new Set(documents.flatMap(({ fields }) => fields.map(({ kind }) => kind)))]
   const terms = new Map<string, IndexedTerm>()
   const entry = (term: string): IndexedTerm => {

@@ -1,4 +1,4 @@
-import { stemmer } from 'stemmer'
+import { stem as porter2 } from 'porter2'
 
 /** Longer texts are cut: no user types more into one request. */
 const longestText = 100_000
@@ -42,7 +42,7 @@ export function stemOf(word: string): string {
   const cached = stems.get(word)
   if (cached !== undefined) return cached
   if (stems.size > 50_000) stems.clear()
-  const stem = /^[a-z]{3,}$/.test(word) ? stemmer(word) : word
+  const stem = /^[a-z]{3,}$/.test(word) ? porter2(word) : word
   stems.set(word, stem)
   return stem
 }

@@ -29,6 +29,10 @@ export interface ToolSummary {
   name: string
   description: string
   parameters: readonly string[]
+  /** Descriptions of the parameters, one a line. */
+  parameterText?: string | undefined
+  /** Values of the parameters that list their possible values. */
+  choices?: readonly string[] | undefined
   required: readonly string[]
   /** Canonical category, `undefined` for an uncategorised tool. */
   category?: string | undefined

@@ -92,6 +92,31 @@ describe('the ranker', () => {
   })
 })
 
+describe('words of one stem', () => {
+  it.each([
+    ['news', 'new'],
+    ['general', 'generate'],
+    ['community', 'communicate'],
+  ])('are not %s and %s', (one, other) => {
+    const rank = prepareRanker([document('a', one), document('b', other)])
+    expect(rank(one).ranked.map(({ id }) => id)).toEqual(['a'])
+    expect(rank(other).ranked.map(({ id }) => id)).toEqual(['b'])
+  })
+
+  it('are those that differ in number or tense', () => {
+    const rank = prepareRanker([document('a', 'deletes old branches'), document('b', 'news')])
+    expect(rank('deleted branch').ranked.map(({ id }) => id)).toEqual(['a'])
+  })
+})
+
+it('does not count a word as common because details of documents contain it', () => {
+  const detail = { kind: 'detail', text: 'stamp', weight: 0.01, isDetail: true }
+  const plain = [document('a', 'stamp'), document('b', 'ink'), document('c', 'pen')]
+  const detailed = plain.map((one) => ({ ...one, fields: [...one.fields, detail] }))
+  const [first] = prepareRanker(detailed)('stamp').words
+  expect(first).toEqual(prepareRanker(plain)('stamp').words[0])
+})
+
 describe('what a sentence says of another document', () => {
   const rank = prepareRanker(documents)
 

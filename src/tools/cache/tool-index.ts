@@ -7,7 +7,7 @@ import {
   describeCategories,
 } from '#tools/category/categorise'
 import { readingVerbs } from '#tools/contract'
-import { readSchema } from '#tools/schema/read-schema'
+import { readSchema, type SchemaPlace } from '#tools/schema/read-schema'
 import type { ServerFailure, ToolDefinition, ToolSummary } from '#tools/model'
 import {
   type CachedTool,
@@ -333,10 +333,47 @@ function summaryOf(
   more: Pick<ToolSummary, 'category' | 'examples'>,
 ): ToolSummary {
   const { id, server, name, description, inputSchema } = tool
-  const parameters = parameterNames(tool)
-  const { required } = readSchema(inputSchema)
-  const readOnly = readsOnly(tool, trusted)
-  return { id, server, name, description, parameters, required, ...more, readOnly }
+  const place = readSchema(inputSchema)
+  const { descriptions, choices } = wordsOfSchema(place)
+  return {
+    id,
+    server,
+    name,
+    description,
+    parameters: place.names,
+    parameterText: descriptions.join('\n'),
+    choices,
+    required: place.required,
+    ...more,
+    readOnly: readsOnly(tool, trusted),
+  }
+}
+
+const deepestParameter = 3
+const mostSchemaWords = 500
+
+interface SchemaWords {
+  /** Descriptions of parameters, and the names of their fields. */
+  descriptions: string[]
+  choices: string[]
+}
+
+function wordsOfSchema(root: SchemaPlace): SchemaWords {
+  const words: SchemaWords = { descriptions: [], choices: [] }
+  const isFull = () => words.descriptions.length + words.choices.length >= mostSchemaWords
+  const collect = (place: SchemaPlace, depth: number) => {
+    for (const parameter of place.properties.values()) {
+      for (const value of [parameter, parameter.items]) {
+        if (!value || isFull()) continue
+        if (value.description !== '') words.descriptions.push(value.description)
+        words.choices.push(...value.choices.filter((choice) => typeof choice === 'string'))
+        words.descriptions.push(...value.names)
+        if (depth < deepestParameter) collect(value, depth + 1)
+      }
+    }
+  }
+  collect(root, 1)
+  return words
 }
 
 export function parameterNames({

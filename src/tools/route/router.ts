@@ -135,6 +135,7 @@ export function projectRouter(index: Pick<ToolIndex, 'tools' | 'servers'>): Rout
 
 function documentOf(tool: ToolSummary): RankDocument {
   const { id, server, name, description, parameters, examples = [] } = tool
+  const { parameterText = '', choices = [] } = tool
   const requests = [...examples, ...(contractExamples.get(foldName(lastSegment(name))) ?? [])]
   return {
     id,
@@ -142,8 +143,10 @@ function documentOf(tool: ToolSummary): RankDocument {
     fields: [
       { kind: 'name', text: name, weight: 3 },
       { kind: 'description', text: description, weight: 1 },
-      { kind: 'parameters', text: parameters.join(' '), weight: 0.5 },
       { kind: 'server', text: server, weight: 1.5 },
+      { kind: 'parameters', text: parameters.join(' '), weight: 0.5 },
+      { kind: 'choices', text: choices.join('\n'), weight: 0.5, isDetail: true },
+      { kind: 'parameter text', text: parameterText, weight: 0.25, isDetail: true },
     ],
     examples: requests.map((request) => ({ text: rankedText(request) })),
   }

@@ -50,6 +50,8 @@ describe('a loaded index', () => {
         name: 'click',
         description: 'Does click',
         parameters: ['uid', 'twice'],
+        parameterText: '',
+        choices: [],
         required: ['uid'],
         category: 'browser',
         examples: undefined,

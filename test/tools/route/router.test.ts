@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../../src/core/json.ts'
+import { indexDefinitions } from '../../../src/tools/cache/tool-index.ts'
 import { prepareRouter } from '../../../src/tools/route/router.ts'
 import type { ToolSummary } from '../../../src/tools/model.ts'
 import { tools } from './_tools.ts'
@@ -32,6 +34,30 @@ describe('the tool that a request means', () => {
     const { intent, slots } = router.route('take a screenshot of the login page at http://a.test/x')
     expect(intent).toEqual(['screenshot', 'login page'])
     expect(slots.map(({ kind }) => kind)).toEqual(['url'])
+  })
+})
+
+describe('the schema of a tool', () => {
+  const schema = (properties: JsonObject): JsonObject => ({ type: 'object', properties })
+  const files: JsonObject = {
+    type: 'object',
+    properties: { encoding: { description: 'How accents and umlauts are stored' } },
+  }
+  const { tools: described } = indexDefinitions(
+    [
+      { name: 'convert', inputSchema: schema({ unit: { enum: ['celsius', 'fahrenheit'] } }) },
+      { name: 'change', inputSchema: schema({ unit: { enum: ['metre', 'furlong'] } }) },
+      { name: 'swap', inputSchema: schema({ files: { type: 'array', items: files } }) },
+    ].map((tool) => ({ ...tool, id: `units__${tool.name}`, server: 'units', description: '' })),
+  )
+  const routed = prepareRouter(described)
+
+  it.each([
+    ['a value that a parameter lists', 'furlongs', 'units__change'],
+    ['the description of a parameter', 'umlauts', 'units__swap'],
+    ['a field of an element of a list', 'encoding', 'units__swap'],
+  ])('finds it by %s', (_, request, tool) => {
+    expect(routed.route(request).candidates[0]?.tool).toBe(tool)
   })
 })
 
