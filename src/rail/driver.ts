@@ -143,7 +143,8 @@ const sentCharacters = 120
 
 function lateAnswer(request: RailRequest): RailAnswer | undefined {
   if (request.kind !== 'turn-end' && isForTurnEnd(request)) {
-    const tell = 'Skillrail executes scripts of the chain now. Your next prompt continues it.'
+    const tell =
+      'Skillrail still works on the chain or executes its scripts. Your next prompt continues it.'
     return { kind: 'tell', tell }
   }
   switch (request.kind) {
@@ -152,7 +153,7 @@ function lateAnswer(request: RailRequest): RailAnswer | undefined {
     case 'decided':
     case 'word': {
       const text =
-        'Skillrail executes scripts of the chain now. End your turn; you get the next step when they are done.'
+        'Skillrail still works on the chain or executes its scripts. End your turn; you get the next step when that is done.'
       return { kind: 'context', text }
     }
     case 'turn-end':

@@ -188,10 +188,14 @@ async function answerWord(
 ): Promise<RailAnswer | undefined> {
   const { runtime, payload, platform } = event
   const { session } = rail
-  const request = { kind: 'word', session, word, event: 'prompt' } as const
-  if (word.word === 'status' || word.word === 'unclear') {
-    return await handToDriver(event, { ...request, strength: 'unknown' }, means)
+  if (word.word === 'status') {
+    const { statusAnswer } = await import('./texts.ts')
+    return statusAnswer(rail)
   }
+  if (word.word === 'unclear') {
+    return { kind: 'context', text: `${word.message} Tell the user so.`, tell: word.message }
+  }
+  const request = { kind: 'word', session, word, event: 'prompt' } as const
   const verdict = judgePrompt(event, rail, means.senders)
   if (verdict.kind === 'other') return notCounted(rail, word, verdict.why)
   const clientProcess = verdict.kind === 'same' ? verdict.process : rail.clientProcess
@@ -222,7 +226,7 @@ async function confirm(
 ): Promise<RailAnswer | undefined> {
   const { runtime, payload, kind } = event
   const word = readRailWord(prompt, stepsOf(rail))
-  if (!word) return undefined
+  if (!word || word.word === 'status' || word.word === 'unclear') return undefined
   changeRail(runtime, rail.session, (now) => ({ ...now, unconfirmed: undefined }))
   const origin = originOfPrompt(payload.transcript ?? '', promptId)
   const isTurnEnd = kind === 'stop'

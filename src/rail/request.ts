@@ -1,7 +1,7 @@
 import type { ClientProcess } from '#core/agent-ancestry'
 import type { Platform } from '#hooks/adapters'
 import type { ChainSkill } from '#hooks/rail-hook'
-import type { RailWord } from './words.ts'
+import type { RailDecision } from './words.ts'
 
 /** A request of the hook to the process that works on a rail. */
 export type RailRequest =
@@ -20,7 +20,7 @@ export type RailRequest =
   | {
       kind: 'word'
       session: string
-      word: RailWord
+      word: RailDecision
       /** How certain it is that a user typed it. */
       strength: 'prompted' | 'unknown'
       /** The event that the answer is for. */

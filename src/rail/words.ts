@@ -1,9 +1,14 @@
-/** A user's decision about a rail, typed as a whole prompt. */
-export type RailWord =
+/** A user's decision about a rail. */
+export type RailDecision =
   | { word: 'approve'; step: string | undefined }
   | { word: 'reject'; step: string | undefined; why: string }
   | { word: 'accept'; step: string; why: string }
-  | { word: 'status' | 'pause' | 'resume' | 'retry' }
+  | { word: 'pause' | 'resume' | 'retry' }
+
+/** A whole prompt about a rail. */
+export type RailWord =
+  | RailDecision
+  | { word: 'status' }
   /** A prompt with an incomplete decision: the message says what is missing. */
   | { word: 'unclear'; message: string }
 

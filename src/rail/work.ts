@@ -51,7 +51,7 @@ import {
 } from './session.ts'
 import { forgetStart } from './starting.ts'
 import { isDecidedElsewhere, waitingGateIn } from './terminal-decision.ts'
-import type { RailWord } from './words.ts'
+import type { RailDecision } from './words.ts'
 import { changedBetween, treeDigest, treeTimes } from './working-tree.ts'
 
 type RequestOf<Kind extends RailRequest['kind']> = RailRequest & { kind: Kind }
@@ -99,7 +99,7 @@ function busy(request: RailRequest): RailAnswer {
   return isForTurnEnd(request) ? { kind: 'tell', tell } : { kind: 'context', text: tell, tell }
 }
 
-/** Answers words that do not wait for a check, such as `pause` and `status`. */
+/** Answers a decision that does not wait for a check, such as `pause`. */
 function answerAtOnce(
   { word, session }: RequestOf<'word'>,
   runtime: Runtime,
@@ -108,10 +108,6 @@ function answerAtOnce(
   if (reading.kind !== 'rail') return undefined
   const { rail } = reading
   switch (word.word) {
-    case 'unclear':
-      return { kind: 'context', text: `${word.message} Tell the user so.`, tell: word.message }
-    case 'status':
-      return say.statusAnswer(rail)
     case 'pause': {
       const reason = 'You paused it. Its guards still apply. Type `rail resume` to continue.'
       note(runtime, rail, { standing: 'paused', reason })
@@ -591,8 +587,6 @@ async function obey(
   runtime: Runtime,
 ): Promise<RailAnswer> {
   switch (word.word) {
-    case 'unclear':
-    case 'status':
     case 'pause':
       return say.statusAnswer(rail)
     case 'resume':
@@ -664,7 +658,7 @@ async function again(rail: RailSession, runtime: Runtime): Promise<RailAnswer> {
 }
 
 async function accept(
-  { step: named, why }: RailWord & { word: 'accept' },
+  { step: named, why }: RailDecision & { word: 'accept' },
   rail: RailSession,
   event: Delivery['event'],
   runtime: Runtime,

@@ -80,7 +80,7 @@ describe('a chain whose scripts run longer than a prompt can wait', () => {
     const slow = { ...release, lint: { run: 'sleep 0.5' } }
     const session = makeSession(slow, 'claude', { prompt: 10, turnEnd: 60_000 })
     const started = await session.prompt('/release 1.2')
-    expect(started?.hookSpecificOutput?.additionalContext).toContain('executes scripts')
+    expect(started?.hookSpecificOutput?.additionalContext).toContain('executes its scripts')
     const runtime = systemRuntime({ cwd: session.directory, home: session.home, env: session.env })
     const pending = () => readRails(runtime).some((one) => one.kind === 'rail' && one.rail.pending)
     await expect.poll(pending, { timeout: 30_000 }).toBe(true)

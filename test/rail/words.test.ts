@@ -57,6 +57,15 @@ const chain = {
   publish: { body: 'PUBLISH IT.' },
 }
 
+it('answers `rail status` at once, also while the process that works on the rail cannot answer', async () => {
+  const session = makeSession(chain)
+  await session.prompt('/ship')
+  Object.assign(session.env, { NODE_OPTIONS: '--import=/missing.mjs' })
+  const answer = await session.prompt('rail status')
+  expect(answer?.systemMessage).toContain('ship: working; step build, 1 of 2')
+  expect((await session.prompt('rail reject'))?.systemMessage).toContain('Say why')
+})
+
 describe('a user who decides in the session', () => {
   it('grants new attempts after too many failed checks, or accepts the step without its check', async () => {
     const session = makeSession(chain)
