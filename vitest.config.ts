@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { mkdtempSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
@@ -124,6 +125,12 @@ const otherSuites: Record<string, () => Suite> = {
     serial: true,
     env: { SKILLRAIL_TEST_KILLS: process.env['SKILLRAIL_TEST_KILLS'] ?? '10' },
   }),
+  /** Real processes: rails whose process works on after its hook, clients, terminals. */
+  processes: () => ({
+    include: ['test/**/*.processes.ts'],
+    testTimeout: 180_000,
+    isolate: false,
+  }),
   /** Processor time that must grow like the input; other tests beside them would disturb it. */
   growth: () => ({
     include: ['test/**/*.growth.ts'],
@@ -169,6 +176,7 @@ const otherSuites: Record<string, () => Suite> = {
 }
 
 const suites = selectedSuites()
+const seed = seedOfRandomTests()
 const pattern = suites.find(({ suite }) => suite.testNamePattern)?.suite.testNamePattern
 
 export default defineConfig({
@@ -183,6 +191,18 @@ export default defineConfig({
     projects: suites.map(({ name, suite }) => projectOf(name, suite)),
   },
 })
+
+/** The same in every run, unless `SKILLRAIL_TEST_SEED` is a number, or `random` for a new one. */
+function seedOfRandomTests(): string {
+  const asked = process.env['SKILLRAIL_TEST_SEED'] ?? '1'
+  if (asked !== 'random' && !/^\d+$/.test(asked)) {
+    throw new Error(`SKILLRAIL_TEST_SEED is ${asked}, which is neither a number nor "random"`)
+  }
+  if (asked === '1') return asked
+  const chosen = asked === 'random' ? String(randomInt(2 ** 31)) : asked
+  process.stderr.write(`Random tests use another seed: SKILLRAIL_TEST_SEED=${chosen}\n`)
+  return chosen
+}
 
 /** The suites that `--project` names, and the unit tests without it. */
 function selectedSuites(): { name: string; suite: Suite }[] {
@@ -205,6 +225,7 @@ function projectOf(name: string, suite: Suite): TestOptions {
     resolve: { alias: suite.alias ?? [] },
     test: {
       name,
+      setupFiles: ['test/fixed-seed.ts'],
       include: [...suite.include],
       exclude: [...(suite.exclude ?? [])],
       globalSetup: [...(suite.globalSetup ?? [temporaryDirectory, built])],
@@ -212,7 +233,7 @@ function projectOf(name: string, suite: Suite): TestOptions {
       hookTimeout: suite.hookTimeout ?? 60_000,
       isolate: suite.isolate ?? true,
       retry: suite.retry ?? 0,
-      env: { NO_COLOR: '1', ...suite.env },
+      env: { NO_COLOR: '1', SKILLRAIL_TEST_SEED: seed, ...suite.env },
     },
   }
 }

@@ -10,7 +10,7 @@ import { median } from './_measure.mjs'
 const rounds = 40
 const calls = 100
 const limit = 1.1
-const server = resolve('test/fixtures/programs/mcp-server.ts')
+const server = resolve('test/fixtures/programs/mcp-server.mjs')
 const transport = { command: process.execPath, args: [server, 'bench'], env: {} }
 
 const client = new Client({ name: 'bench', version: '1' })

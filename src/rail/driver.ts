@@ -10,6 +10,11 @@ import { changeRail, readRail, type RailSession, removeRail } from './session.ts
 import { noteStart } from './starting.ts'
 import { isForTurnEnd, type RailRequest } from './request.ts'
 
+/** A file that does the work in a process of its own, or a function that does it in this process. */
+export type RailProgram =
+  | string
+  | ((request: RailRequest, runtime: RailEvent['runtime']) => Promise<RailAnswer | undefined>)
+
 /**
  * Starts the process that does the work, and waits for its answer. If that takes too long, the process
  * continues alone, and a later event delivers the result.
@@ -18,10 +23,13 @@ export async function drive(
   { runtime }: RailEvent,
   request: RailRequest,
   patienceMs: number,
-  file = installedProgram(),
+  program: RailProgram | undefined = installedProgram(),
 ): Promise<RailAnswer | undefined> {
-  if (file === undefined) return withoutProgram(request)
-  const answer = await answerOf(file, runtime, request, patienceMs)
+  if (program === undefined) return withoutProgram(request)
+  const answer =
+    typeof program === 'string'
+      ? await answerOf(program, runtime, request, patienceMs)
+      : await program(request, runtime)
   if (answer === 'late') return lateAnswer(request)
   if (answer === 'crashed') return crashedAnswer(runtime, request)
   return answer && delivered(runtime, request, answer)

@@ -11,6 +11,7 @@ import { claimTurn, countCalls } from '#hooks/given'
 import { fingerprint } from '#core/fingerprint'
 import type { ClientCall } from './calls.ts'
 import { originOfPrompt } from './claude-transcript.ts'
+import type { RailProgram } from './driver.ts'
 import {
   changeRail,
   readRail,
@@ -56,8 +57,8 @@ export async function answerRailEvent(
 export interface Patience {
   prompt: number
   turnEnd: number
-  /** The file that this process executes; default: the file beside the hook. */
-  program?: string | undefined
+  /** What does the work; default: the file beside the hook. */
+  program?: RailProgram | undefined
 }
 
 interface Means extends Patience {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { projectStateDirectory, type StatePlace } from '../../src/core/runtime.ts'
 import { bin } from '../command-line.ts'
+import { type CliResult, runInProcess } from '../run-in-process.ts'
 
 const preload = new URL('_fault-preload.mjs', import.meta.url).href
 
@@ -26,12 +27,15 @@ export interface Cli {
   ended: Promise<{ code: number | null; signal: string | null; stdout: string; stderr: string }>
 }
 
-/** A project of skills in a directory of its own, and the real command line in it. */
+/** A project of skills in a directory of its own, and the command line in it. */
 export interface TestProject {
   directory: string
   /** Where its journals lie, in the state of the user. */
   runs: string
   write(skill: string, content: ProjectSkill): void
+  /** Runs a command line in this process. */
+  run(args: readonly string[]): Promise<CliResult>
+  /** Starts the real command line, which can be killed. */
   start(args: readonly string[], fault?: string): Cli
   cli(args: readonly string[], fault?: string): Cli['ended']
   /** Lines that scripts appended to the file `log`. */
@@ -48,6 +52,10 @@ export function makeProject(skills: Record<string, ProjectSkill> = {}): TestProj
     directory,
     runs: runsOf(directory, join(base, 'home')),
     write: (name, content) => writeSkill(join(directory, '.skillrail/skills', name), content),
+    run: async (args) => {
+      const place = { cwd: directory, home: join(base, 'home') }
+      return await runInProcess(['--trust-workspace', ...args], place)
+    },
     start: (args, fault) => start(args, directory, join(base, 'home'), fault),
     cli: (args, fault) => project.start(args, fault).ended,
     log: () => {

@@ -8,7 +8,7 @@ beforeEach(() => void (project = makeProject()))
 afterEach(() => project.remove())
 
 const json = async (...args: string[]) => {
-  const { code, stdout } = await project.cli(['--json', ...args])
+  const { code, stdout } = await project.run(['--json', ...args])
   return { code, ...JSON.parse(stdout) }
 }
 /** Prints the state that the step was given. */
@@ -43,7 +43,7 @@ describe('the answer of a step', () => {
     project.write('inner', { metadata: ['chain: bad'] })
     project.write('bad', { run: 'exit 3' })
     project.write('last', { run: state })
-    await project.cli(['run', 'main'])
+    await project.run(['run', 'main'])
     expect(given().accumulated_errors).toEqual([{ code: 'exit-code', message: 'exit code 3' }])
   })
 
@@ -96,7 +96,7 @@ describe('the answer of a step', () => {
     const { artifacts } = given().previous_outputs[0]
     expect(artifacts).toEqual(['big.txt', expect.stringMatching(/^\/.*\/big\.txt$/)])
     expect(readFileSync(artifacts[1], 'utf8')).toBe('big\n')
-    const { stdout } = await project.cli(['runs', 'show', run.runId])
+    const { stdout } = await project.run(['runs', 'show', run.runId])
     expect(stdout).toContain(`  file ${artifacts[1]}\n`)
   })
 
@@ -116,13 +116,13 @@ describe('a secret', () => {
     project.write('inner', { metadata: ['chain: a'] })
     project.write('a', { run: `echo log ${token} >&2; ${output({ result: `use ${token}` })}` })
     project.write('last', { run: state })
-    const run = await project.cli(['run', 'main', '--report', 'html=report.html'])
+    const run = await project.run(['run', 'main', '--report', 'html=report.html'])
     expect(given().previous_outputs[0].result).toBe(`use ${token}`)
     const id = readdirSync(project.runs).find((name) => name.endsWith('.jsonl')) ?? ''
     const shown = [
       run,
-      await project.cli(['runs', 'show', 'latest', '--json']),
-      await project.cli(['runs', 'logs', 'latest']),
+      await project.run(['runs', 'show', 'latest', '--json']),
+      await project.run(['runs', 'logs', 'latest']),
     ]
     const texts = shown.flatMap(({ stdout, stderr }) => [stdout, stderr])
     texts.push(readFileSync(join(project.directory, 'report.html'), 'utf8'))
@@ -135,7 +135,7 @@ describe('a secret', () => {
     project.write('talks', {
       run: `printf ${token.slice(0, 9)}; sleep 0.2; echo ${token.slice(9)}`,
     })
-    const { stderr } = await project.cli(['run', 'talks'])
+    const { stderr } = await project.run(['run', 'talks'])
     expect(stderr).toContain('[talks] [redacted]')
   })
 
@@ -145,7 +145,7 @@ describe('a secret', () => {
     project.write('last', { run: `[ -e ready ] || kill -9 $PPID; ${state}` })
     await project.cli(['run', 'main'])
     writeFileSync(join(project.directory, 'ready'), '')
-    expect(await project.cli(['runs', 'resume', 'latest'])).toMatchObject({ code: 0 })
+    expect(await project.run(['runs', 'resume', 'latest'])).toMatchObject({ code: 0 })
     expect(given().previous_outputs[0].result).toBe(`use ${token}`)
   })
 })
@@ -157,18 +157,18 @@ describe('logs', () => {
       run: 'i=0; while [ $i -lt 10000 ]; do echo "line $i"; i=$((i+1)); done; [ -e again ] || { touch again; exit 1; }',
     })
     project.write('other', { run: 'echo out; echo err >&2' })
-    const { code, stderr } = await project.cli(['run', 'main'])
+    const { code, stderr } = await project.run(['run', 'main'])
     expect(code).toBe(0)
     expect(stderr.match(/^\[talks\] line \d+$/gm)).toHaveLength(20_000)
-    const { stdout } = await project.cli(['runs', 'logs', 'latest'])
+    const { stdout } = await project.run(['runs', 'logs', 'latest'])
     expect(stdout.match(/^\[talks\] line \d+$/gm)).toHaveLength(10_000)
     expect(stdout.match(/^\[talks, attempt 2\] line \d+$/gm)).toHaveLength(10_000)
     expect(stdout).toContain('[other] out\n')
-    const one = await project.cli(['runs', 'logs', 'latest', 'other'])
+    const one = await project.run(['runs', 'logs', 'latest', 'other'])
     expect(one.stdout.split('\n').toSorted()).toEqual(['', 'err', 'out'])
     const talks = await json('runs', 'logs', 'latest', 'talks')
     expect(talks.logs).toMatchObject([{ attempt: 1 }, { step: 'talks', attempt: 2 }])
-    const unknown = await project.cli(['runs', 'logs', 'latest', 'tolks'])
+    const unknown = await project.run(['runs', 'logs', 'latest', 'tolks'])
     expect(unknown).toMatchObject({ code: 3 })
     expect(unknown.stderr).toContain('has no step tolks')
   })
@@ -194,7 +194,7 @@ describe('logs', () => {
     project.write('fails', {
       run: 'i=0; while [ $i -lt 5000 ]; do echo "line $i"; i=$((i+1)); done; exit 1',
     })
-    const { stdout } = await project.cli(['run', 'fails'])
+    const { stdout } = await project.run(['run', 'fails'])
     expect(stdout).toContain('  | line 4999')
     const id = readdirSync(project.runs).find((name) => name.endsWith('.jsonl')) ?? ''
     expect(readFileSync(join(project.runs, id)).length).toBeLessThan(12_000)
@@ -210,7 +210,7 @@ it('shows attempts and allowed failures in reports, and counts neither as a fail
     '--report',
     `${format}=${format}`,
   ])
-  const { code, stdout } = await project.cli(['run', 'main', ...formats])
+  const { code, stdout } = await project.run(['run', 'main', ...formats])
   expect(code).toBe(0)
   expect(stdout).toMatch(/✓ flaky .* attempt 2$/m)
   expect(stdout).toMatch(/✗ inner .* allowed: 0 of 1 step succeeded$/m)
@@ -224,15 +224,15 @@ it('shows attempts and allowed failures in reports, and counts neither as a fail
 describe('runs', () => {
   it('are selected by latest, and by the beginning of an ID', async () => {
     project.write('a', { run: 'echo done' })
-    expect(await project.cli(['runs', 'show', 'latest'])).toMatchObject({ code: 3 })
+    expect(await project.run(['runs', 'show', 'latest'])).toMatchObject({ code: 3 })
     const first = await json('run', 'a', '--', 'one', 'two words')
     const second = await json('run', 'a')
     expect((await json('runs', 'show', 'latest')).runId).toBe(second.runId)
     expect((await json('runs', 'show', first.runId.slice(0, -1))).runId).toBe(first.runId)
-    const both = await project.cli(['runs', 'show', first.runId.slice(0, 3)])
+    const both = await project.run(['runs', 'show', first.runId.slice(0, 3)])
     expect(both).toMatchObject({ code: 2 })
     expect(both.stderr).toContain('is the beginning of several run IDs')
-    const { stdout } = await project.cli(['runs', 'list'])
+    const { stdout } = await project.run(['runs', 'list'])
     expect(stdout).toMatch(/^RUN +SKILL +ARGUMENTS +STATUS +STEPS +AGE$/m)
     expect(stdout).toMatch(/a +one 'two words' +success +1\/1 +\d/)
   })
@@ -241,7 +241,7 @@ describe('runs', () => {
     project.write('main', { metadata: ['chain: a b', 'retry_count: 3', 'retry_until: success'] })
     project.write('a', { run: 'exit 1' })
     project.write('b', { run: 'echo b' })
-    await project.cli(['run', 'main'])
+    await project.run(['run', 'main'])
     expect((await json('runs', 'list')).runs).toMatchObject([{ steps: 2, finishedSteps: 2 }])
   })
 
@@ -252,11 +252,11 @@ describe('runs', () => {
     const config = join(project.directory, '../notify.json')
     writeFileSync(config, JSON.stringify({ run: { notify: 'cat >> notified; echo >> notified' } }))
     for (const name of ['good', 'bad', 'gated'])
-      await project.cli(['--config', config, 'run', name])
+      await project.run(['--config', config, 'run', name])
     const lines = readFileSync(join(project.directory, 'notified'), 'utf8').trim().split('\n')
     expect(lines.map((line) => JSON.parse(line).status)).toEqual(['success', 'failure', 'waiting'])
     writeFileSync(config, JSON.stringify({ run: { notify: 'exit 7' } }))
-    const told = await project.cli(['--config', config, 'run', 'good'])
+    const told = await project.run(['--config', config, 'run', 'good'])
     expect(told.code).toBe(0)
     expect(told.stderr).toContain('[notify-failed]')
   })
@@ -266,7 +266,7 @@ describe('a chain on the disk', () => {
   it('is checked by validate with its plan', async () => {
     project.write('main', { metadata: ['chain: there missing'] })
     project.write('there', { run: 'true' })
-    const { code, stdout } = await project.cli(['validate', '.skillrail/skills/main'])
+    const { code, stdout } = await project.run(['validate', '.skillrail/skills/main'])
     expect(code).toBe(1)
     expect(stdout).toContain('SKILL.md:5: error: there is no skill missing')
   })
@@ -274,13 +274,13 @@ describe('a chain on the disk', () => {
   it('finds a skill however its letters are composed', async () => {
     project.write('main', { metadata: [`chain: ${'é'.normalize('NFD')}tape`] })
     project.write(`${'é'.normalize('NFC')}tape`, { run: 'echo done' })
-    expect(await project.cli(['run', 'main'])).toMatchObject({ code: 0 })
+    expect(await project.run(['run', 'main'])).toMatchObject({ code: 0 })
   })
 
   it.each(['approval: a', 'depends_on: a', 'retries: "3"'])('does not run with %s', async (key) => {
     project.write('main', { metadata: ['chain: a', key] })
     project.write('a', { run: 'echo ran >> log' })
-    const { code, stderr } = await project.cli(['run', 'main'])
+    const { code, stderr } = await project.run(['run', 'main'])
     expect(code).toBe(3)
     expect(stderr).toContain('[chain-control-key]')
     expect(project.log()).toEqual([])
@@ -292,13 +292,13 @@ describe('a chain on the disk', () => {
     })
     project.write('inner', { metadata: ['chain: a'] })
     project.write('a', { run: 'echo "$#:$*" >> log' })
-    await project.cli(['run', 'main', '--', 'given'])
+    await project.run(['run', 'main', '--', 'given'])
     expect(project.log()).toEqual(['1:given', '2:--to x y', '1:z'])
   })
 
   it('hints at -- for an option that is meant for the skill', async () => {
     project.write('a', { run: 'true' })
-    const { code, stderr } = await project.cli(['run', 'a', '--month', '1'])
+    const { code, stderr } = await project.run(['run', 'a', '--month', '1'])
     expect(code).toBe(2)
     expect(stderr).toMatch(/For the skill, write it behind --: skillrail .*run a -- --month 1/)
   })
@@ -312,7 +312,7 @@ describe('an agent that reports', () => {
     const { runId, next } = await json('chain', 'start', 'main')
     expect(next[0].reportWith).toContain('--step think --attempt 1')
     const report = (attempt: number) =>
-      project.cli([
+      project.run([
         'chain',
         'report',
         runId,
@@ -337,7 +337,7 @@ describe('an agent that reports', () => {
     project.write('two', {})
     const { runId } = await json('chain', 'start', 'main')
     const said = ['--step', 'one', '--status', 'success', '--result', 'a\u202eb']
-    const { stdout } = await project.cli(['chain', 'report', runId, ...said])
+    const { stdout } = await project.run(['chain', 'report', runId, ...said])
     expect(stdout).toContain(String.raw`a\u202eb`)
     expect(stdout).not.toContain('\u202e')
   })
@@ -347,11 +347,11 @@ it('advises nobody to continue a changed plan without its gate', async () => {
   project.write('main', { metadata: ['chain: a b', 'gates: b'] })
   project.write('a', { run: 'echo a >> log' })
   project.write('b', { run: 'echo b >> log' })
-  expect(await project.cli(['run', 'main'])).toMatchObject({ code: 6 })
+  expect(await project.run(['run', 'main'])).toMatchObject({ code: 6 })
   project.write('main', { metadata: ['chain: a b'] })
-  const { stderr } = await project.cli(['runs', 'resume', 'latest'])
+  const { stderr } = await project.run(['runs', 'resume', 'latest'])
   expect(stderr).toContain('Put back the gate')
   const [, hinted = ''] = /skillrail (runs resume \S+ --force)/.exec(stderr) ?? []
-  expect(await project.cli(hinted.split(' '))).toMatchObject({ code: 4 })
+  expect(await project.run(hinted.split(' '))).toMatchObject({ code: 4 })
   expect(project.log()).toEqual(['a'])
 })

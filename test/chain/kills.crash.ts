@@ -12,6 +12,8 @@ import { readJournal } from '../../src/core/journal-file.ts'
 import { openRunStore } from '../../src/chain/run-store.ts'
 import { makeProject, placeOf, type TestProject } from './_project.ts'
 import { until } from '../patience.ts'
+import { randomFrom } from '../skill/_fuzz-text.ts'
+import { testSeed } from '../test-seed.ts'
 
 /** Logs its execution, takes a moment, and answers with how much state it saw. */
 const work = (seconds: string, status = 'success'): string =>
@@ -72,13 +74,14 @@ describe('a run that is killed', { timeout: 60_000 + kills * 20_000 }, () => {
     const started = performance.now()
     const undisturbed = await finish(project)
     const whole = performance.now() - started
+    const random = randomFrom(testSeed)
     for (let count = 0; count < kills;) {
       clear(project)
       let run: string | undefined
       const recorded = new Map<string, number>()
       for (let done = false; !done;) {
         const child = project.start(run === undefined ? ['run', 'main'] : ['runs', 'resume', run])
-        const timer = setTimeout(() => child.kill('SIGKILL'), Math.random() * whole)
+        const timer = setTimeout(() => child.kill('SIGKILL'), random.below(whole))
         const { signal } = await child.ended
         clearTimeout(timer)
         run = theRun(project)

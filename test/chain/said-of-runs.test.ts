@@ -134,10 +134,10 @@ describe('a file for a report or for events', () => {
   it.runIf(existsSync('/dev/full'))(
     'changes no result on a full disk, and is reported',
     async () => {
-      const { code, stderr } = await project.cli(['run', 'main', '--report', 'json=/dev/full'])
+      const { code, stderr } = await project.run(['run', 'main', '--report', 'json=/dev/full'])
       expect(code).toBe(0)
       expect(stderr).toContain('the json report was not written: the disk is full')
-      const events = await project.cli(['run', 'main', '--events=/dev/full'])
+      const events = await project.run(['run', 'main', '--events=/dev/full'])
       expect([events.code, events.stderr]).toEqual([
         0,
         expect.stringContaining('events were not written: the disk is full'),

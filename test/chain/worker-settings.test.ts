@@ -22,7 +22,7 @@ beforeEach(async () => {
   set({ restate: { via: ['claude'] } })
   const env = { PATH: process.env['PATH'], HOME: home }
   const runtime = systemRuntime({ cwd: files.directory, home, env })
-  await files.cli(['trust', '--yes'])
+  await files.run(['trust', '--yes'])
   const nothing = (): void => undefined
   project = openProject({
     runtime,

@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SkillrailError } from '../../src/core/errors.ts'
 import { failureReport, failureText } from '../../src/cli/main.ts'
-import { type CliResult, runCli } from './run-cli.ts'
+import { type CliResult, runInProcess } from '../run-in-process.ts'
 import { bin } from '../command-line.ts'
 
 let root: string
@@ -25,7 +25,7 @@ afterAll(() => {
 })
 
 function skillrail(...args: string[]): Promise<CliResult> {
-  return runCli(args, { cwd: root, home })
+  return runInProcess(args, { cwd: root, home })
 }
 
 describe('an error of the file system', () => {

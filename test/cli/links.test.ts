@@ -82,7 +82,7 @@ it.each([
   ['.skillrail/tools.json', '.skillrail/tools.json', 'tools.json'],
 ])('a link %s that leaves the project receives no tool cache', async (_, from, to) => {
   const { outside, write, link, run } = place()
-  const program = new URL('../fixtures/programs/tool-lister.ts', import.meta.url).pathname
+  const program = new URL('../fixtures/programs/tool-lister.mjs', import.meta.url).pathname
   const tools = JSON.stringify([{ name: 'list_notes', inputSchema: { type: 'object' } }])
   const entry = { command: process.execPath, args: [program], env: { TOOLS: tools } }
   write('project/.mcp.json', JSON.stringify({ mcpServers: { pad: entry } }))

@@ -24,7 +24,7 @@ afterEach(() => rmSync(root, { recursive: true, force: true }))
 
 const server = {
   command: process.execPath,
-  args: [new URL('../fixtures/programs/tool-lister.ts', import.meta.url).pathname],
+  args: [new URL('../fixtures/programs/tool-lister.mjs', import.meta.url).pathname],
   env: { TOOLS: JSON.stringify([{ name: 'get_time', inputSchema: { type: 'object' } }]) },
 }
 const skill = '---\nname: writer\ndescription: Writes a file.\nrun: scripts/run.sh\n---\n'

@@ -9,7 +9,7 @@ import { says, scripted } from '../agent/mock-replies.ts'
 import { projectAt } from '../mcp/_in-process.ts'
 import { type CliResult, runInProcess } from '../run-in-process.ts'
 
-const server = new URL('../fixtures/programs/tool-lister.ts', import.meta.url).pathname
+const server = new URL('../fixtures/programs/tool-lister.mjs', import.meta.url).pathname
 
 let project: string
 let home: string

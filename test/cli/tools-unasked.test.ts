@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { type CliResult, runInProcess } from '../run-in-process.ts'
 
-const server = new URL('../fixtures/programs/tool-lister.ts', import.meta.url).pathname
+const server = new URL('../fixtures/programs/tool-lister.mjs', import.meta.url).pathname
 
 let project: string
 let home: string

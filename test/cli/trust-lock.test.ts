@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { runCli } from './run-cli.ts'
+import { runInProcess } from '../run-in-process.ts'
 
 const skill = '.claude/skills/deploy'
 
@@ -32,7 +32,8 @@ function project() {
   )
   write(`${skill}/scripts/run.sh`, '#!/bin/sh\necho "home is $HOME"\n')
   const home = join(root, 'home')
-  const cli = (...args: string[]) => runCli(args, { cwd: workspace, home, env: { NO_COLOR: '1' } })
+  const cli = (...args: string[]) =>
+    runInProcess(args, { cwd: workspace, home, env: { NO_COLOR: '1' } })
   const trust = (...args: string[]) => cli('trust', ...args)
   const json = async (...args: string[]): Promise<unknown> =>
     JSON.parse((await trust('--json', ...args)).stdout)
@@ -104,7 +105,7 @@ it('treats a skill that drifted as untrusted, until it is locked again', async (
   const { trust, cli, home, directory } = project()
   const refuse = { SKILLRAIL_RUN_SANDBOX: 'refuse' }
   const run = (...args: string[]) =>
-    runCli(['run', 'deploy', ...args], { cwd: dirname(directory), home, env: refuse })
+    runInProcess(['run', 'deploy', ...args], { cwd: dirname(directory), home, env: refuse })
   await trust('--lock', '--yes')
   expect(await run()).toMatchObject({ code: 0 })
   appendFileSync(join(directory, 'SKILL.md'), 'More.\n')
@@ -166,7 +167,7 @@ it('injects no text of a skill that drifted, by command or hook, whoever vouches
     prompt: 'ship it',
   })
   const hook = () =>
-    runCli(['hook', 'claude'], { cwd: workspace, home, stdin: input, env: { NO_COLOR: '1' } })
+    runInProcess(['hook', 'claude'], { cwd: workspace, home, stdin: input, env: { NO_COLOR: '1' } })
   expect((await cli('inject', 'ship it')).stdout).toContain('On Fridays only.')
   expect((await hook()).stdout).toContain('On Fridays only.')
   write(`${skill}/guide.md`, 'Never look.\n')

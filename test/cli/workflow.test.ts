@@ -330,7 +330,7 @@ describe('a misspelled name', () => {
       tool('look', known),
       tool('strict', { ...known, additionalProperties: false }),
     ]
-    const server = new URL('../fixtures/programs/tool-lister.ts', import.meta.url).pathname
+    const server = new URL('../fixtures/programs/tool-lister.mjs', import.meta.url).pathname
     const env = { TOOLS: JSON.stringify(tools) }
     const entry = {
       command: process.execPath,

@@ -6,11 +6,7 @@ import type { Scenario } from './_scenario.ts'
 function servers({ directory, write }: Scenario, more: object = {}): void {
   const server = (program: string, ...words: string[]): object => ({
     command: `${directory}/bin/node`,
-    args: [
-      '--disable-warning=ExperimentalWarning',
-      `${directory}/skillrail/test/fixtures/programs/${program}.ts`,
-      ...words,
-    ],
+    args: [`${directory}/skillrail/test/fixtures/programs/${program}.mjs`, ...words],
   })
   const script = `${directory}/github.json`
   const schema = {

@@ -4,13 +4,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { bin } from '../command-line.ts'
+import { bin, fromSources } from '../command-line.ts'
 
 /** Containers can run a process under a number that the account database does not have. */
 const numberWithoutEntry = 54_321
 const isRoot = process.getuid?.() === 0
 
-const hookProgram = fileURLToPath(new URL('../../src/rail/hook-main.ts', import.meta.url))
+const hookProgram = fileURLToPath(
+  new URL(
+    fromSources ? '../../src/rail/hook-main.ts' : '../../dist/hook/hook.cjs',
+    import.meta.url,
+  ),
+)
 
 interface Place {
   cwd: string

@@ -1,5 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
   mkdirSync,
@@ -18,7 +17,6 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { StateFileError } from '../../src/core/errors.ts'
 import { writeFileAtomic, writeFileAtomicSync } from '../../src/core/write-files.ts'
 
-const writer = new URL('../fixtures/programs/atomic-writer.ts', import.meta.url).pathname
 let directory: string
 
 beforeEach(() => {
@@ -71,18 +69,4 @@ it('leaves the old content and no temporary file if it cannot replace the file',
     /EISDIR|ENOTEMPTY|EEXIST/,
   )
   expect(readdirSync(directory)).toEqual(['taken'])
-})
-
-it('never leaves half a file, however often the writer is killed', async () => {
-  const path = join(directory, 'file')
-  for (let round = 0; round < 8; round++) {
-    const child = spawn(process.execPath, [writer, path], { stdio: ['ignore', 'pipe', 'ignore'] })
-    await once(child.stdout, 'data')
-    await new Promise((resolve) => setTimeout(resolve, 7 * round))
-    child.kill('SIGKILL')
-    await once(child, 'exit')
-    const content = readFileSync(path, 'utf8')
-    expect(content.length).toBe(300_000)
-    expect(new Set(content).size).toBe(1)
-  }
 })

@@ -12,6 +12,7 @@ import { tmpdir, userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { runCli } from '../cli/run-cli.ts'
+import { runInProcess } from '../run-in-process.ts'
 import { isInProject, systemRuntime, userDirectories } from '../../src/core/runtime.ts'
 
 function makeProject() {
@@ -39,13 +40,14 @@ type Folders = ReturnType<typeof makeProject>
 
 /** What a repository brings: everything that trusting it would write for a user. */
 async function bringTrust({ project, home }: Folders, into: string, below = '.local/state') {
-  const accepted = await runCli(['trust', '--yes'], { cwd: project, home })
+  const accepted = await runInProcess(['trust', '--yes'], { cwd: project, home })
   expect(accepted.code).toBe(0)
   mkdirSync(dirname(join(into, below)), { recursive: true })
   cpSync(join(home, '.local/state'), join(into, below), { recursive: true })
   rmSync(join(home, '.local'), { recursive: true })
 }
 
+/** From a process of its own, which finds the home of the user in its environment. */
 async function trustOf(cwd: string, home: string, env: Record<string, string>, words = ['list']) {
   const { stdout, stderr } = await runCli([...words, '--json'], { cwd, home, env })
   const { skills }: { skills: { name: string; scope: string; trust: string }[] } =
@@ -103,7 +105,11 @@ describe('a record of trust that a repository brings', () => {
     const { trust, stderr } = await trustOf(project, home, env)
     expect(trust).toBe('untrusted')
     expect(stderr).toContain('XDG_STATE_HOME')
-    const plan = await runCli(['run', 'build', '--dry-run', '--json'], { cwd: project, home, env })
+    const plan = await runInProcess(['run', 'build', '--dry-run', '--json'], {
+      cwd: project,
+      home,
+      env,
+    })
     expect(JSON.parse(plan.stdout).steps).toMatchObject([{ trust: 'untrusted' }])
   })
 
@@ -146,10 +152,10 @@ it('all commands work with every user directory in the checkout, and write nothi
     kinds.map((kind) => [`XDG_${kind.toUpperCase()}_HOME`, join(project, '.ci', kind)]),
   )
   const options = { cwd: project, home, env }
-  expect((await runCli(['trust', '--yes'], options)).code).toBe(0)
-  expect((await runCli(['run', 'build'], options)).code).toBe(0)
-  expect((await runCli(['runs', 'list', '--json'], options)).stdout).toContain('build')
-  expect((await runCli(['list'], options)).code).toBe(0)
+  expect((await runInProcess(['trust', '--yes'], options)).code).toBe(0)
+  expect((await runInProcess(['run', 'build'], options)).code).toBe(0)
+  expect((await runInProcess(['runs', 'list', '--json'], options)).stdout).toContain('build')
+  expect((await runInProcess(['list'], options)).code).toBe(0)
   expect(existsSync(join(project, '.ci'))).toBe(false)
 })
 
@@ -164,13 +170,13 @@ describe('a plugin that a variable names in the project', () => {
     rmSync(join(project, '.skillrail'), { recursive: true })
     for (const value of [join(project, place), place]) {
       const env = { SKILLRAIL_PLUGIN: value }
-      const listed = await runCli(['list', '--json'], { cwd: project, home, env })
+      const listed = await runInProcess(['list', '--json'], { cwd: project, home, env })
       const { skills }: { skills: object[] } = JSON.parse(listed.stdout)
       expect(skills).toEqual([])
       expect(listed.stderr).toContain('SKILLRAIL_PLUGIN')
       const input = JSON.stringify({ session_id: 's', prompt: 'build', cwd: project })
       const options = { cwd: project, home, env, stdin: input }
-      expect((await runCli(['hook', 'claude'], options)).stdout).toBe('')
+      expect((await runInProcess(['hook', 'claude'], options)).stdout).toBe('')
     }
     const outside = join(home, 'plugin')
     cpSync(join(project, '.ci/plugin'), outside, { recursive: true })
@@ -185,15 +191,15 @@ describe('a state.directory in the project', () => {
     const { project, home, base } = folders
     const env = { SKILLRAIL_STATE_DIRECTORY: join(project, '.ci') }
     const options = { cwd: project, home, env }
-    await runCli(['trust', '--yes'], options)
-    expect((await runCli(['run', 'build'], options)).code).toBe(0)
-    expect((await runCli(['runs', 'list', '--json'], options)).stdout).toContain('build')
+    await runInProcess(['trust', '--yes'], options)
+    expect((await runInProcess(['run', 'build'], options)).code).toBe(0)
+    expect((await runInProcess(['runs', 'list', '--json'], options)).stdout).toContain('build')
     expect(existsSync(join(project, '.ci/key'))).toBe(false)
     // Another user of the same path gets the journals and a key with them.
     cpSync(join(home, '.local/state/skillrail/key'), join(project, '.ci/key'))
     const other = { ...options, home: join(base, 'other') }
     mkdirSync(other.home)
-    const shown = await runCli(['runs', 'show', 'latest', '--json'], other)
+    const shown = await runInProcess(['runs', 'show', 'latest', '--json'], other)
     expect(shown.stdout + shown.stderr).toContain('journal-foreign')
   })
 })
@@ -213,6 +219,6 @@ it.each([
   const command = `{"command":"touch","args":["${file}"]}`
   write(path, text.replace('COMMAND', command).replace('FILE', file))
   const env = { [name]: join(project, value) }
-  await runCli(['tools', 'refresh'], { cwd: project, home, env })
+  await runInProcess(['tools', 'refresh'], { cwd: project, home, env })
   expect(existsSync(file)).toBe(false)
 })

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { findProgram, safeSearchPath } from '../../src/core/find-program.ts'
-import { runCli } from '../cli/run-cli.ts'
+import { runInProcess } from '../run-in-process.ts'
 
 const usual = process.env['PATH'] ?? ''
 
@@ -110,7 +110,7 @@ describe.skipIf(process.platform === 'win32')('the script of a user’s own skil
     )
     write(`${skill}/scripts/${name}`, text, mode)
     const env = { PATH: `${bin}:${usual}` }
-    const { code, stderr } = await runCli(['run', 'build'], { cwd: project, home, env })
+    const { code, stderr } = await runInProcess(['run', 'build'], { cwd: project, home, env })
     expect({ code, stderr, taken: taken() }).toMatchObject({ code: 0, taken: undefined })
   })
 
@@ -125,7 +125,7 @@ describe.skipIf(process.platform === 'win32')('the script of a user’s own skil
     )
     write(`${skill}/scripts/run`, '#!/usr/bin/env bash\nhelper\n')
     const env = { PATH: `${bin}:${usual}` }
-    expect((await runCli(['run', 'build'], { cwd: project, home, env })).code).toBe(0)
+    expect((await runInProcess(['run', 'build'], { cwd: project, home, env })).code).toBe(0)
     expect(taken()).toBe('helper')
   })
 
@@ -140,7 +140,11 @@ describe.skipIf(process.platform === 'win32')('the script of a user’s own skil
     )
     write(`${skill}/scripts/run`, '#!/usr/bin/env only-here\n')
     const env = { PATH: `${bin}:${usual}` }
-    const { code, stdout, stderr } = await runCli(['run', 'build'], { cwd: project, home, env })
+    const { code, stdout, stderr } = await runInProcess(['run', 'build'], {
+      cwd: project,
+      home,
+      env,
+    })
     expect({ code: code === 0, taken: taken() }).toEqual({ code: false, taken: undefined })
     expect(stdout + stderr).toContain('only-here')
   })

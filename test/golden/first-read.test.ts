@@ -23,7 +23,7 @@ function invalidSkill({ write }: Scenario): void {
 }
 
 function servers({ directory, write }: Scenario): void {
-  const scripted = `${directory}/skillrail/test/fixtures/programs/scripted-server.ts`
+  const scripted = `${directory}/skillrail/test/fixtures/programs/scripted-server.mjs`
   const args = ['--disable-warning=ExperimentalWarning', scripted, `${directory}/github.json`]
   const properties = { owner: { type: 'string' }, repo: { type: 'string' } }
   const inputSchema = { type: 'object', properties, required: ['owner', 'repo'] }

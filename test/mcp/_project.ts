@@ -1,13 +1,22 @@
-import { Client, type ClientOptions } from '@modelcontextprotocol/client'
+import {
+  Client,
+  type ClientOptions,
+  type JSONRPCMessage,
+  type Transport,
+} from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { PassThrough, type Readable, type Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { main } from '../../src/cli/main.ts'
+import type { Io } from '../../src/cli/terminal.ts'
 import { bin, coverageVariables } from '../command-line.ts'
 
 /** The fixture server, which records its calls. */
-const toolServer = fileURLToPath(new URL('../fixtures/programs/tool-server.ts', import.meta.url))
+const toolServer = fileURLToPath(new URL('../fixtures/programs/tool-server.mjs', import.meta.url))
 
 /** A project in a separate directory, with a separate home. */
 export interface McpProject {
@@ -64,7 +73,6 @@ export function makeProject(): McpProject {
 
 export interface Connected {
   client: Client
-  transport: StdioClientTransport
   /** The server's stderr. */
   stderr(): string
   /** The whole text of a tool's answer. */
@@ -84,8 +92,63 @@ export interface ConnectOptions {
 /** The latest protocol, which has no `initialize`. */
 export const modern: ClientOptions = { versionNegotiation: { mode: { pin: '2026-07-28' } } }
 
-/** The real client and the real command over pipes. */
+/** The real client and the real command in this process, over pipes that need no other one. */
 export async function connect(
+  { project, home }: Pick<McpProject, 'project' | 'home'>,
+  { args = ['--trust-workspace'], env = {}, client: options = {}, answer }: ConnectOptions = {},
+): Promise<Connected> {
+  const client = makeClient(options, answer)
+  const [stdin, protocolOutput] = [new PassThrough(), new PassThrough()]
+  let stderr = ''
+  const sink: Io['stderr'] = {
+    isTerminal: false,
+    columns: undefined,
+    write: (text) => void (stderr += text),
+  }
+  const ended = main(['mcp', 'serve', ...args], {
+    stdin,
+    protocolOutput,
+    stdout: sink,
+    stderr: sink,
+    terminal: undefined,
+    runtime: { cwd: project, home, env: { PATH: process.env['PATH'], HOME: home, ...env } },
+  })
+  await client.connect(new PipeTransport(stdin, protocolOutput, ended))
+  return { client, stderr: () => stderr, ...askerOf(client) }
+}
+
+/** The client's end of the pipes. */
+class PipeTransport implements Transport {
+  onclose?: () => void
+  onmessage?: (message: JSONRPCMessage) => void
+  readonly #requests: Writable
+  readonly #answers: Readable
+  readonly #ended: Promise<unknown>
+
+  constructor(requests: Writable, answers: Readable, ended: Promise<unknown>) {
+    this.#requests = requests
+    this.#answers = answers
+    this.#ended = ended
+  }
+
+  async start(): Promise<void> {
+    const lines = createInterface({ input: this.#answers })
+    lines.on('line', (line) => this.onmessage?.(JSON.parse(line)))
+    void this.#ended.then(() => this.onclose?.())
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    this.#requests.write(`${JSON.stringify(message)}\n`)
+  }
+
+  async close(): Promise<void> {
+    this.#requests.end()
+    await this.#ended
+  }
+}
+
+/** The same with the command in a process of its own. */
+export async function connectProcess(
   { project, home }: Pick<McpProject, 'project' | 'home'>,
   { args = ['--trust-workspace'], env = {}, client: options = {}, answer }: ConnectOptions = {},
 ): Promise<Connected> {
@@ -100,7 +163,7 @@ export async function connect(
   let stderr = ''
   transport.stderr?.on('data', (chunk) => (stderr += String(chunk)))
   await client.connect(transport)
-  return { client, transport, stderr: () => stderr, ...askerOf(client) }
+  return { client, stderr: () => stderr, ...askerOf(client) }
 }
 
 export function makeClient(options: ClientOptions, answer: ConnectOptions['answer']): Client {

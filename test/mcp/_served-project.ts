@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 import {
   type Connected,
   connect,
+  connectProcess,
   type ConnectOptions,
   makeProject,
   type McpProject,
@@ -9,8 +10,10 @@ import {
 
 /** The project of the running test, with its clients. */
 export interface ServedProject extends Omit<McpProject, 'remove'> {
-  /** Starts a client, which is closed before the project is removed. */
+  /** Starts a client, which is closed before the project is removed. The command runs in this process. */
   start(options?: ConnectOptions): Promise<Connected>
+  /** The same with the command in a process of its own. */
+  startProcess(options?: ConnectOptions): Promise<Connected>
 }
 
 /**
@@ -41,6 +44,11 @@ export function servedProject(
     skill: (...given) => now().skill(...given),
     async start(options) {
       const connected = await connect(now(), options)
+      open.push(connected)
+      return connected
+    },
+    async startProcess(options) {
+      const connected = await connectProcess(now(), options)
       open.push(connected)
       return connected
     },

@@ -422,7 +422,7 @@ it.each(eras)(
       { result: JSON.stringify(result) },
     ])
     project.write('script.json', JSON.stringify(Object.fromEntries(script)))
-    const program = new URL('../fixtures/programs/scripted-server.ts', import.meta.url).pathname
+    const program = new URL('../fixtures/programs/scripted-server.mjs', import.meta.url).pathname
     const at = (name: string): string => join(project.project, name)
     const args = [program, at('script.json'), at('record')]
     const scripted = { command: process.execPath, args, env: { API_TOKEN: secret } }

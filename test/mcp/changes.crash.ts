@@ -10,7 +10,7 @@ import { servedProject } from './_served-project.ts'
 
 const project = servedProject('test')
 const start = async (args: readonly string[] = []): Promise<Connected> =>
-  await project.start({ args: ['--yes', ...args] })
+  await project.startProcess({ args: ['--yes', ...args] })
 
 const cli = (...args: string[]): ReturnType<typeof runInProcess> =>
   runInProcess(args, { cwd: project.project, home: project.home })
@@ -145,8 +145,26 @@ describe('a server whose tools change', () => {
   })
 })
 
+it('loses no call of two connections to one session', async () => {
+  const options = { args: ['--trust-workspace', '--session', 'both'] }
+  const [one, two] = await Promise.all([
+    project.startProcess(options),
+    project.startProcess(options),
+  ])
+  const calls = [one, two].flatMap(({ text }) =>
+    Array.from({ length: 10 }, async (_, index) => {
+      const input = { tool: 'get_echo', params: { message: String(index) } }
+      return await text('call_tool', input)
+    }),
+  )
+  await Promise.all(calls)
+  await Promise.all([one.client.close(), two.client.close()])
+  const shown = await cli('session', 'show', '--session', 'both', '--json')
+  expect(JSON.parse(shown.stdout).calls).toHaveLength(20)
+})
+
 it('makes room for the next question when its request is cancelled', async () => {
-  const { client, text } = await project.start({ answer: () => ({ approve: true }) })
+  const { client, text } = await project.startProcess({ answer: () => ({ approve: true }) })
   let asked = 0
   const give: (() => void)[] = []
   client.setRequestHandler('elicitation/create', async () => {

@@ -1,12 +1,12 @@
 import { createServer } from 'node:net'
 import { expect, it } from 'vitest'
-import { type CliResult, runCli } from '../cli/run-cli.ts'
+import { type CliResult, runInProcess } from '../run-in-process.ts'
 import { servedProject } from './_served-project.ts'
 
 const project = servedProject('block', ({ skill }) => skill('saw', '', 'Cut.'))
 
 const cli = async (...args: string[]): Promise<CliResult> =>
-  await runCli(args, { cwd: project.project, home: project.home })
+  await runInProcess(args, { cwd: project.project, home: project.home })
 
 it('lists its tools and skills, and starts nothing', async () => {
   const { code, stdout } = await cli('mcp', 'serve', '--list', '--trust-workspace')
@@ -53,19 +53,4 @@ it.each([
   const { code, stdout, stderr } = await cli('mcp', 'serve', ...options)
   expect(code).toBe(2)
   expect(stdout + stderr).toContain(words)
-})
-
-it('loses no call of two connections to one session', async () => {
-  const options = { args: ['--trust-workspace', '--session', 'both'] }
-  const [one, two] = await Promise.all([project.start(options), project.start(options)])
-  const calls = [one, two].flatMap(({ text }) =>
-    Array.from({ length: 10 }, async (_, index) => {
-      const input = { tool: 'get_echo', params: { message: String(index) } }
-      return await text('call_tool', input)
-    }),
-  )
-  await Promise.all(calls)
-  await Promise.all([one.client.close(), two.client.close()])
-  const shown = await cli('session', 'show', '--session', 'both', '--json')
-  expect(JSON.parse(shown.stdout).calls).toHaveLength(20)
 })

@@ -162,7 +162,7 @@ describe('the end', () => {
 it('prints text that is no message on standard error', async () => {
   project.write('.skillrail/skills/broken/SKILL.md', 'no frontmatter')
   project.write('.mcp.json', '{"mcpServers": {"things": {"command": 7}}}')
-  const { client, stderr: said, text } = await project.start()
+  const { client, stderr: said, text } = await project.startProcess()
   await text('find_skills')
   await client.close()
   expect(said()).toContain('.mcp.json')

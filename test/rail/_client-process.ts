@@ -6,6 +6,7 @@ import { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 import { guardedCommand } from '../../src/hooks/guarded-command.ts'
+import { fromSources } from '../command-line.ts'
 import type { HookJson } from './_session.ts'
 
 /** A process that is called like a client: it calls the hook as one does, and its agent has a shell. */
@@ -22,7 +23,12 @@ interface Place {
   env: Readonly<Record<string, string | undefined>>
 }
 
-const hookMain = fileURLToPath(new URL('../../src/rail/hook-main.ts', import.meta.url))
+const hookMain = fileURLToPath(
+  new URL(
+    fromSources ? '../../src/rail/hook-main.ts' : '../../dist/hook/hook.cjs',
+    import.meta.url,
+  ),
+)
 
 /** What each client makes of a request: its own call of the hook, or a line in the shell of its agent. */
 const clientText = `

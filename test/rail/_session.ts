@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import {
   appendFileSync,
   mkdirSync,
@@ -19,14 +19,26 @@ import type { Patience } from '../../src/rail/events.ts'
 import { createRailHook } from '../../src/rail/hook-rail.ts'
 import type { Sender } from '../../src/rail/sender.ts'
 import { readRails } from '../../src/rail/session.ts'
-import { bin } from '../command-line.ts'
+import { answerRequest } from '../../src/rail/work.ts'
+import { fromSources } from '../command-line.ts'
+import { type CliResult, runInProcess } from '../run-in-process.ts'
 
-/** From the build, the process starts in a fifth of the time that it takes from sources. */
-const program =
-  process.env['SKILLRAIL_TEST_SOURCES'] === undefined
-    ? join(import.meta.dirname, '../../dist/hook/rail.cjs')
-    : undefined
-const patient: Patience = { prompt: 60_000, turnEnd: 60_000 }
+/** Rails work in processes of their own. From the build, one starts in a fifth of the time. */
+export const patient: Patience = {
+  prompt: 60_000,
+  turnEnd: 60_000,
+  program: fromSources ? undefined : join(import.meta.dirname, '../../dist/hook/rail.cjs'),
+}
+
+/** Rails work in the process of the test, and events wait for them. */
+const inThisProcess: Patience = {
+  prompt: 60_000,
+  turnEnd: 60_000,
+  program: async (request, runtime) => {
+    const { signal } = new AbortController()
+    return await answerRequest(request, runtime, { signal, isLate: () => false })
+  },
+}
 
 /** The process of the client in which the session began. */
 export const firstProcess = { pid: 1000, startedAt: 'morning' }
@@ -54,24 +66,26 @@ export interface SkillText {
   body?: string
 }
 
-/** A trusted project with skills, and one session of an agent client in it. */
+/**
+ * A trusted project with skills, and one session of an agent client in it.
+ *
+ * @param patience default: rails work in this process. What is about waiting for their process, or about
+ *   its end, needs {@link patient}
+ */
 export function makeSession(
   skills: Readonly<Record<string, SkillText>>,
   client: Platform = 'claude',
-  patience = patient,
+  patience = inThisProcess,
 ) {
   let sender: Sender = { kind: 'client', process: firstProcess }
   let atTerminal = true
   /** Processes of the client that have ended. */
   const ended = new Set<number>()
-  const railHook = createRailHook(
-    { program, ...patience },
-    {
-      senderOf: () => sender,
-      isRunning: ({ pid }) => !ended.has(pid),
-      hasTerminal: () => atTerminal,
-    },
-  )
+  const railHook = createRailHook(patience, {
+    senderOf: () => sender,
+    isRunning: ({ pid }) => !ended.has(pid),
+    hasTerminal: () => atTerminal,
+  })
   let platform = client
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'skillrail-rail-')))
   onTestFinished(() => rmSync(base, { recursive: true, force: true, maxRetries: 5 }))
@@ -131,11 +145,9 @@ export function makeSession(
     as(other: Platform): void {
       platform = other
     },
-    /** Runs the command line as the agent does. */
-    cli(...args: readonly string[]) {
-      const command = ['--no-warnings', bin, ...args]
-      const options = { cwd: directory, env, encoding: 'utf8' } as const
-      return spawnSync(process.execPath, command, options)
+    /** Runs a command line with the variables of the agent. */
+    async cli(...args: readonly string[]): Promise<CliResult> {
+      return await runInProcess(args, { cwd: directory, home, env })
     },
     /** The run of the one rail. */
     runId(): string {

@@ -22,22 +22,22 @@ function start(chains: Parameters<typeof makeSession>[0] = skills) {
 }
 
 /** A project whose chains a user has accepted. */
-function accepted(chains: Parameters<typeof makeSession>[0] = skills) {
+async function accepted(chains: Parameters<typeof makeSession>[0] = skills) {
   const session = start(chains)
-  const trust = (...args: readonly string[]) => {
-    const { status, stdout, stderr } = session.cli('trust', '--yes', ...args)
-    expect({ stderr, status }).toMatchObject({ status: 0 })
+  const trust = async (...args: readonly string[]) => {
+    const { code, stdout, stderr } = await session.cli('trust', '--yes', ...args)
+    expect({ stderr, code }).toMatchObject({ code: 0 })
     return stdout
   }
   const records = join(session.home, '.local/state/skillrail/guards')
-  return { ...session, trust, records, shown: trust() }
+  return { ...session, trust, records, shown: await trust() }
 }
 
 const file = '.claude/skills/ship/SKILL.md'
 
 describe('a chain with `guards: always`', () => {
   it('denies its guarded calls until its own rail comes to their step, and again afterwards', async () => {
-    const { bash, call, prompt, stop, shown } = accepted()
+    const { bash, call, prompt, stop, shown } = await accepted()
     expect(shown).toContain('Always denied to agents')
     const denial = await bash('git -C . push origin main')
     expect(denial).toContain('`publish` of the chain `ship`')
@@ -65,7 +65,7 @@ describe('a chain with `guards: always`', () => {
 
   it('does not open for a rail of another session, another client, or another chain', async () => {
     const other = { metadata: ['chain: |', '  build', '  publish guard="Bash(git push:*)"'] }
-    const { bash, prompt, use, as } = accepted({ ...skills, other })
+    const { bash, prompt, use, as } = await accepted({ ...skills, other })
     await prompt('/other')
     expect(await bash('git push')).toContain('chain `ship`')
     use('s2')
@@ -80,7 +80,7 @@ describe('a chain with `guards: always`', () => {
   })
 
   it('opens inside of another chain that calls it', async () => {
-    const { bash, prompt } = accepted({ ...skills, all: { metadata: ['chain: ship'] } })
+    const { bash, prompt } = await accepted({ ...skills, all: { metadata: ['chain: ship'] } })
     await prompt('/all')
     expect(await bash('git push')).toBeDefined()
     await prompt('rail approve')
@@ -90,7 +90,7 @@ describe('a chain with `guards: always`', () => {
 
 describe('an agent that changes the chain', () => {
   it('removes no guard, whatever it writes into the file', async () => {
-    const { write, bash, trust, prompt } = accepted()
+    const { write, bash, trust, prompt } = await accepted()
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'binary' }), async (text) => {
         write(file, text)
@@ -108,22 +108,22 @@ describe('an agent that changes the chain', () => {
       expect(JSON.stringify(await prompt('/ship'))).toContain('skillrail trust')
       expect(await bash('git push')).toContain('Start `/ship` first')
     }
-    expect(trust()).toContain('changed')
+    expect(await trust()).toContain('changed')
     await prompt('/ship')
     expect(await bash('git push')).toBeUndefined()
   })
 
   it('removes no guard when it deletes the file, until a user accepts that', async () => {
-    const { remove, bash, trust, records } = accepted()
+    const { remove, bash, trust, records } = await accepted()
     remove('.claude/skills')
     expect(await bash('git push')).toContain('chain `ship`')
-    expect(trust()).toContain('No longer denied')
+    expect(await trust()).toContain('No longer denied')
     expect(await bash('git push')).toBeUndefined()
     expect(existsSync(records)).toBe(false)
   })
 
   it('removes no guard when it changes to another repository or another working tree', async () => {
-    const { directory, send } = accepted()
+    const { directory, send } = await accepted()
     const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: directory })
     git('-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-q', '--allow-empty', '-m', 'a')
     git('worktree', 'add', '-q', join(directory, '../tree'))
@@ -147,13 +147,13 @@ describe('the record of guards', () => {
     async (...args) => {
       const { bash, cli } = start()
       const words = args[0] === 'trust' ? args : ['trust', ...args]
-      expect(cli(...words, '--yes').status).toBe(0)
+      expect((await cli(...words, '--yes')).code).toBe(0)
       expect(await bash('git push')).toContain('chain `ship`')
     },
   )
 
   it('denies commands and MCP tools, but no reads or edits, if it cannot be read', async () => {
-    const { bash, call, records, trust } = accepted()
+    const { bash, call, records, trust } = await accepted()
     const [name = ''] = readdirSync(records)
     for (const text of ['', '{}', '{"version":2,"chains":[]}', '{"version":1,"chains":[{}]}']) {
       writeFileSync(join(records, name), text)
@@ -162,7 +162,7 @@ describe('the record of guards', () => {
       expect(await call('Read', { file_path: 'a' })).toBeUndefined()
       expect(await call('Edit', { file_path: 'a' })).toBeUndefined()
     }
-    trust()
+    await trust()
     expect(await bash('ls')).toBeUndefined()
     expect(await bash('git push')).toContain('chain `ship`')
     rmSync(records, { recursive: true })
@@ -171,14 +171,14 @@ describe('the record of guards', () => {
   })
 
   it('contains the user’s own chains, which guard in every project', async () => {
-    const { home, directory, bash, trust, send } = accepted({ build: { run: 'echo built' } })
+    const { home, directory, bash, trust, send } = await accepted({ build: { run: 'echo built' } })
     const folder = join(home, '.claude/skills/mine')
     mkdirSync(folder, { recursive: true })
     const text =
       '---\nname: mine\ndescription: Mine. Use when asked.\nmetadata:\n  chain: |\n    step guard="Bash(git push:*)"\n  guards: always\n---\nMine.\n'
     writeFileSync(join(folder, 'SKILL.md'), text)
     expect(await bash('git push')).toBeUndefined()
-    expect(trust()).toContain('in every project')
+    expect(await trust()).toContain('in every project')
     expect(await bash('git push')).toContain('chain `mine`')
     rmSync(folder, { recursive: true })
     const cwd = join(directory, '../elsewhere')
@@ -186,12 +186,12 @@ describe('the record of guards', () => {
     const push = { tool_name: 'Bash', tool_input: { command: 'git push' } }
     const answer = await send({ hook_event_name: 'PreToolUse', ...push, cwd })
     expect(answer?.hookSpecificOutput?.permissionDecision).toBe('deny')
-    expect(trust()).toContain('No longer denied')
+    expect(await trust()).toContain('No longer denied')
     expect(await bash('git push')).toBeUndefined()
   })
 
-  it('is not removed below an agent client, even if the runs are stored in another place', () => {
-    const { env, home, cli, records } = accepted()
+  it('is not removed below an agent client, even if the runs are stored in another place', async () => {
+    const { env, home, cli, records } = await accepted()
     Object.assign(env, { CLAUDECODE: '1' })
     for (const more of [{}, { SKILLRAIL_STATE_DIRECTORY: join(home, 'runs') }]) {
       Object.assign(env, more)
@@ -201,15 +201,16 @@ describe('the record of guards', () => {
         ['trust', '--unlock'],
         ['hooks', 'uninstall'],
       ]) {
-        expect({ args, status: cli(...args).status }).toEqual({ args, status: 4 })
+        const { code } = await cli(...args)
+        expect({ args, code }).toEqual({ args, code: 4 })
       }
     }
     expect(readdirSync(records)).toHaveLength(1)
   })
 
   it('is removed with the trust of the project', async () => {
-    const { cli, bash, records } = accepted()
-    expect(cli('trust', '--revoke').status).toBe(0)
+    const { cli, bash, records } = await accepted()
+    expect((await cli('trust', '--revoke')).code).toBe(0)
     expect(await bash('git push')).toBeUndefined()
     expect(existsSync(records)).toBe(false)
   })

@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, type TestContext } from 'vitest'
-import { type HookJson, makeSession } from './_session.ts'
+import { type HookJson, makeSession, patient } from './_session.ts'
 
 const release = {
   release: {
@@ -41,7 +41,7 @@ interface DiskSession extends Session {
 
 /** Skips the test if this account cannot mount a file system. */
 function makeOnDisk({ skip }: TestContext): DiskSession {
-  const session = makeSession(release)
+  const session = makeSession(release, 'claude', patient)
   session.write('check.sh', 'echo ran >> ran.txt\ntest -f done.txt\n')
   const state = join(session.home, '.local/state')
   mkdirSync(state, { recursive: true })

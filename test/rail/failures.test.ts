@@ -1,48 +1,17 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Platform } from '../../src/hooks/adapters.ts'
-import { lockHolder } from '../../src/core/file-lock.ts'
-import type { RailSession } from '../../src/rail/session.ts'
-import { type HookJson, makeSession, type SkillText } from './_session.ts'
-
-const release = {
-  release: {
-    metadata: [
-      'chain: |',
-      '  implement check="sh check.sh"',
-      '  publish gate guard="Bash(git push:*) mcp__host__merge"',
-    ],
-    body: 'The overview.',
-  },
-  implement: { body: 'Write done.txt.' },
-  publish: { body: 'Push the branch.' },
-}
-
-type Session = ReturnType<typeof makeSession>
-
-function makeRelease(client: Platform = 'claude'): Session {
-  const session = makeSession(release, client)
-  session.write('check.sh', 'test -f done.txt\n')
-  return session
-}
-
-const railsOf = ({ home }: Session): string => join(home, '.local/state/skillrail/rails')
-
-function railFile(session: Session): string {
-  const directory = railsOf(session)
-  const [name = ''] = readdirSync(directory).filter((file) => file.endsWith('.json'))
-  return join(directory, name)
-}
-
-function railOf(session: Session): RailSession {
-  return JSON.parse(readFileSync(railFile(session), 'utf8'))
-}
-
-const told = (answer: HookJson | undefined): string =>
-  `${answer?.systemMessage ?? ''}${answer?.hookSpecificOutput?.additionalContext ?? ''}`
+import {
+  makeRelease,
+  railFile,
+  railOf,
+  railsOf,
+  type Session,
+  told,
+  turnsUntilEnd,
+} from './_release.ts'
 
 /** The protection that a rail keeps if its state is lost. */
 async function expectClosed(session: Session): Promise<void> {
@@ -224,168 +193,14 @@ describe('events that do not end the turn of the agent', () => {
   })
 })
 
-describe('a check that takes longer than the hook can wait', () => {
-  /** Each check appends a line to a file outside of the project, and waits for a file there. */
-  function makeSlow(
-    result: string,
-    chain: SkillText = release.release,
-    client: Platform = 'claude',
-  ): Session {
-    const skills = { ...release, release: chain }
-    const session = makeSession(skills, client, { prompt: 60_000, turnEnd: 300 })
-    const lines = ['echo ran >> ../ran.txt', 'while ! test -f ../go; do sleep 0.05; done', result]
-    session.write('check.sh', `${lines.join('\n')}\n`)
-    return session
-  }
-  const go = (session: Session): void => session.write('../go', '')
-  const checks = (session: Session): number => session.read('../ran.txt').split('\n').length - 1
-
-  const soon = { timeout: 30_000, interval: 20 }
-
-  async function untilChecking(session: Session): Promise<void> {
-    await expect.poll(() => existsSync(join(session.directory, '../ran.txt')), soon).toBe(true)
-    expect(railOf(session).standing).toBe('checking')
-  }
-
-  async function untilChecked(session: Session): Promise<void> {
-    await expect.poll(() => railOf(session).standing, soon).toBe('checked')
-  }
-
-  it('lets the turn end, and the next prompt receives its result', async () => {
-    const session = makeSlow('echo not yet; exit 1')
-    await session.prompt('/release')
-    const stopped = await session.stop()
-    expect(stopped?.decision).toBeUndefined()
-    expect(stopped?.systemMessage).toContain('still checks')
-    await untilChecking(session)
-    expect(await session.stop()).toBeUndefined()
-    expect(told(await session.prompt('Is it done?'))).toContain('still runs')
-    expect(await session.stop()).toBeUndefined()
-    go(session)
-    await untilChecked(session)
-    expect(told(await session.prompt('And now?'))).toContain('not yet')
-    expect(railOf(session)).toMatchObject({ standing: 'working', step: { failedChecks: 1 } })
-    expect(checks(session)).toBe(1)
-  })
-
-  it('records nothing before an event uses its result, and then reports the end of the chain', async () => {
-    const session = makeSlow('exit 0', {
-      metadata: ['chain: |', '  implement check="sh check.sh"'],
-    })
-    await session.prompt('/release')
-    const runId = session.runId()
-    await session.stop()
-    go(session)
-    await untilChecked(session)
-    expect(session.cli('runs', 'show', runId, '--json').stdout).not.toContain('verified')
-    const ending = await session.prompt('And now?')
-    expect(ending?.systemMessage).toContain('The chain release has ended: success')
-    expect(session.cli('runs', 'show', runId, '--json').stdout).toContain('verified')
-    expect(await session.prompt('Thanks.')).toBeUndefined()
-    expect(await session.bash('ls')).toBeUndefined()
-  })
-
-  it('runs again if the working tree changed after it', async () => {
-    const session = makeSlow('! test -f broken.txt')
-    await session.prompt('/release')
-    await session.stop()
-    go(session)
-    await untilChecked(session)
-    session.write('broken.txt', 'x')
-    expect(told(await session.prompt('And now?'))).toContain('is not done')
-    expect(checks(session)).toBe(2)
-  })
-
-  it('runs again if the working tree changed while it ran', async () => {
-    const session = makeSlow('! test -f broken.txt')
-    await session.prompt('/release')
-    await session.stop()
-    await untilChecking(session)
-    session.write('other.txt', 'x')
-    go(session)
-    await untilChecked(session)
-    expect(checks(session)).toBe(2)
-    expect(told(await session.prompt('And now?'))).toContain('waits for your approval')
-  })
-
-  it('runs only once more if it changes the working tree itself', async () => {
-    const session = makeSlow('date +%N > stamp.txt')
-    await session.prompt('/release')
-    await session.stop()
-    go(session)
-    await untilChecked(session)
-    expect(checks(session)).toBe(2)
-    expect(told(await session.prompt('And now?'))).toContain('waits for your approval')
-    expect(checks(session)).toBe(2)
-  })
-
-  it.each([
-    ['rail pause', 'paused', 'paused'],
-    ['rail retry', 'Do only this step now', 'working'],
-    ['rail accept implement it hangs', 'accepted', 'approval'],
-  ])('is ended by %s, without a result', async (word, answer, standing) => {
-    // Claude Code confirms a permission when the turn ends.
-    const session = makeSlow('exit 1', release.release, 'codex')
-    await session.prompt('/release')
-    await session.stop()
-    await untilChecking(session)
-    expect(told(await session.prompt(word))).toContain(answer)
-    go(session)
-    expect(railOf(session).standing).toBe(standing)
-    expect(checks(session)).toBe(1)
-    expect(railOf(session).step?.verdict).toBeUndefined()
-    expect(await session.bash('git push')).toContain('belongs to the step')
-  })
-
-  it('fails when the time limit of its step is over', async () => {
-    const chain = { metadata: ['chain: |', '  implement check="sh check.sh" timeout=1'] }
-    const session = makeSlow('exit 0', chain)
-    await session.prompt('/release')
-    await session.stop()
-    await untilChecked(session)
-    expect(told(await session.prompt('And now?'))).toContain('longer than 1 s')
-  })
-
-  it('has no result if its process is killed', async () => {
-    const session = makeSlow('exit 0')
-    await session.prompt('/release')
-    await session.stop()
-    await untilChecking(session)
-    const lock = JSON.parse(readFileSync(`${railFile(session)}.lock`, 'utf8'))
-    process.kill(lock.pid, 'SIGKILL')
-    await expect.poll(() => lockHolder(railFile(session)), soon).toBeUndefined()
-    expect(told(await session.prompt('And now?'))).toContain('current step is `implement`')
-    await session.stop()
-    go(session)
-    await untilChecked(session)
-    expect(checks(session)).toBe(2)
-    expect(told(await session.prompt('And now?'))).toContain('waits for your approval')
-  })
-})
-
 describe.each([
   ['claude', '/release'],
   ['pi', '/skill:release'],
 ] as const)('%s, which may report the reason to continue as a prompt,', (client, call) => {
-  /** Ends turns as long as the agent is kept going; each reason arrives as a prompt, too. */
-  async function turnsUntilEnd(session: Session): Promise<number> {
-    for (let blocks = 0; blocks < 20; blocks++) {
-      const answer = await session.stop()
-      if (answer?.decision !== 'block') return blocks
-      await session.prompt(answer.reason ?? '')
-    }
-    return 20
-  }
-
   it.each([
     ['the step is not done', () => undefined, 4],
     ['the chain waits for an approval', (session: Session) => session.write('done.txt', 'x'), 1],
     ['the state is garbage', (session: Session) => writeFileSync(railFile(session), '{'), 0],
-    [
-      'each process of the rail dies',
-      (session: Session) => Object.assign(session.env, { NODE_OPTIONS: '--import=/missing.mjs' }),
-      1,
-    ],
     ['a file of the chain is gone', (session: Session) => session.remove('.claude/skills'), 1],
   ])('ends the turn when %s', async (_, happen, most) => {
     const session = makeRelease(client)

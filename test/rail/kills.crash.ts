@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { addRail, readRail } from '../../src/rail/session.ts'
-import { type HookJson, makeSession } from './_session.ts'
+import { type HookJson, makeSession, patient } from './_session.ts'
 import { makeRail, runtimeIn, temporaryHome, writers } from './_state.ts'
 
 const preload = fileURLToPath(new URL('../chain/_fault-preload.mjs', import.meta.url))
@@ -27,7 +27,7 @@ const release = {
 type Session = ReturnType<typeof makeSession>
 
 function makeRelease(check: string): Session {
-  const session = makeSession(release)
+  const session = makeSession(release, 'claude', patient)
   session.write('check.sh', `echo ran >> ran.txt\n${check}\ntest -f done.txt\n`)
   return session
 }
@@ -156,6 +156,15 @@ describe('a rail whose process is killed', () => {
 })
 
 describe('processes that change the state of a rail at once', () => {
+  it('lose no change', async () => {
+    const home = temporaryHome()
+    addRail(runtimeIn(home), makeRail())
+    const log = join(home, 'log')
+    await Promise.all(writers(home, log, 6, 10).map(({ ended }) => ended))
+    expect(readFileSync(log, 'utf8')).toHaveLength(6 * 10)
+    expect(readRail(runtimeIn(home), 's1')).toMatchObject({ rail: { sequence: 6 * 10 } })
+  })
+
   it('lose no change and leave the state complete when some of them are killed', async () => {
     for (let round = 0; round < kills; round++) {
       const home = temporaryHome()

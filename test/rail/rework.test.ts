@@ -62,9 +62,9 @@ describe('a gate of a rail that a user rejects', () => {
       '--status',
       'success',
     ]
-    expect(session.cli(...report, '--attempt', '1').status).toBe(1)
+    expect((await session.cli(...report, '--attempt', '1')).code).toBe(1)
     session.remove('done.txt')
-    expect(session.cli(...report, '--attempt', '2').status).toBe(0)
+    expect((await session.cli(...report, '--attempt', '2')).code).toBe(0)
     expect(await session.stop()).toMatchObject({ decision: 'block' })
   })
 

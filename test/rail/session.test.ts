@@ -1,17 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { addRail, changeRail, readRail, removeRail } from '../../src/rail/session.ts'
-import { makeRail, runtimeIn, temporaryHome, writers } from './_state.ts'
-
-it('loses no change when several processes change the state of a rail at once', async () => {
-  const home = temporaryHome()
-  addRail(runtimeIn(home), makeRail())
-  const log = join(home, 'log')
-  await Promise.all(writers(home, log, 6, 10).map(({ ended }) => ended))
-  expect(readFileSync(log, 'utf8')).toHaveLength(6 * 10)
-  expect(readRail(runtimeIn(home), 's1')).toMatchObject({ rail: { sequence: 6 * 10 } })
-})
+import { makeRail, runtimeIn, temporaryHome } from './_state.ts'
 
 it('adds one rail to a session, and does not restore a rail that has ended', () => {
   const runtime = runtimeIn(temporaryHome())

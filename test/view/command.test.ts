@@ -2,7 +2,7 @@ import { createServer } from 'node:net'
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { runCli } from '../cli/run-cli.ts'
+import { runInProcess } from '../run-in-process.ts'
 import { startView, type ViewProcess } from './_command.ts'
 import { makeViewProject, type ViewProject } from './_project.ts'
 import { tokenFor } from './_view.ts'
@@ -22,7 +22,7 @@ afterAll(async () => {
 })
 
 const cli = async (...args: string[]): Promise<ReturnType<typeof JSON.parse>> => {
-  const { stdout } = await runCli([...args, '--json'], {
+  const { stdout } = await runInProcess([...args, '--json'], {
     cwd: project.directory,
     home: project.home,
   })
@@ -269,11 +269,11 @@ describe('skillrail view', () => {
       })
     })
     const options = { cwd: project.directory, home: project.home }
-    const taken = await runCli(['view', '--port', String(port)], options)
+    const taken = await runInProcess(['view', '--port', String(port)], options)
     other.close()
     expect(taken).toMatchObject({ code: 2, stdout: '' })
     expect(taken.stderr).toContain(`--port ${port}: the port is in use`)
-    const none = await runCli(['view', '--port', '70000'], options)
+    const none = await runInProcess(['view', '--port', '70000'], options)
     expect(none).toMatchObject({ code: 2 })
     expect(none.stderr).toContain('a whole number from 0 to 65535')
   })

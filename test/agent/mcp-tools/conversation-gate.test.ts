@@ -36,7 +36,7 @@ describe('a step on a server of the project that is not offered', () => {
     const { root, server } = given
     const reached = join(root, 'others')
     const { command, args = [] } = server
-    const others = { command, args: [...args.slice(0, 2), reached] }
+    const others = { command, args: [...args.slice(0, 1), reached] }
     const things = { command, args }
     writeFileSync(join(root, '.mcp.json'), JSON.stringify({ mcpServers: { things, others } }))
     const prerequisites = [{ ...step, tool: 'others__list_things' }]

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import type { ServerDefinition } from '../../../src/tools/config/model.ts'
 
 export const serverProgram: string = fileURLToPath(
-  new URL('../../fixtures/programs/mcp-server.ts', import.meta.url),
+  new URL('../../fixtures/programs/mcp-server.mjs', import.meta.url),
 )
 
 /** A marker that no other process on this machine has. */

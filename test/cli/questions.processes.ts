@@ -12,7 +12,7 @@ type Place = ReturnType<typeof emptyFixture>
 /** Longer than several intervals of the line that a command redraws while it works. */
 const severalRedrawsMs = 600
 
-const toolServer = join(import.meta.dirname, '../fixtures/programs/tool-server.ts')
+const toolServer = join(import.meta.dirname, '../fixtures/programs/tool-server.mjs')
 
 /** A project with a gated chain, a script that nobody trusts yet, and a tool behind a `warn` workflow. */
 function writeProject(): Place {
