@@ -26,6 +26,7 @@ import {
   type DoneRecord,
   type GateRecord,
   journalVersion,
+  type RecordedTree,
   type RecordWriter,
   type RunJournal,
   runJournalOf,
@@ -58,6 +59,8 @@ export interface RunSetup {
   yesGates: boolean
   /** Whether a key in the user's list signed an approval. By default, no signature counts. */
   isSigned?: ((runId: string, gate: GateRecord, decision: ApprovalRecord) => boolean) | undefined
+  /** Returns the working tree at the end of the run, for a proof. */
+  readTree?: (() => RecordedTree | undefined) | undefined
   /** Interrupts the run: ends the processes of its steps. A resume repeats those steps. */
   signal: AbortSignal
   /** How hints write a command line for the user. */
@@ -157,8 +160,9 @@ async function execute(
   onEvent?.({ type: 'run-started', runId, skill, steps, at: isoNow(setup) })
   try {
     const { status, attempts, winner, ended } = await runChain(root, engine)
+    const tree = isFinal(status) ? setup.readTree?.() : undefined
     const at = isoNow(setup)
-    writer.append({ type: 'status', status, at })
+    writer.append({ type: 'status', status, at, tree })
     const problem =
       ended === 'suspended' ? undefined : cleanUp(runId, files, root.policy.cleanupAfter)
     if (problem) setup.onProblem(problem)
@@ -204,7 +208,7 @@ export async function readResult(journal: RunJournal, clock: Runtime): Promise<R
 /** A run to start, with the plan that was accepted. */
 export interface NewRun extends Pick<
   RunRecord,
-  'arguments' | 'mode' | 'request' | 'requireVerified' | 'origin' | 'removedGates'
+  'arguments' | 'mode' | 'request' | 'requireVerified' | 'origin' | 'removedGates' | 'rail'
 > {
   plan: Plan
   /** Results of another run, whose steps are not executed again. */
@@ -231,7 +235,7 @@ function beginJournal(
 
 /** The first record of a run. */
 export function headerOf(runId: string, run: NewRun, setup: RunSetup): RunRecord {
-  const { plan, mode, requireVerified, request, origin, removedGates } = run
+  const { plan, mode, requireVerified, request, origin, removedGates, rail } = run
   return {
     type: 'run',
     version: journalVersion,
@@ -248,6 +252,7 @@ export function headerOf(runId: string, run: NewRun, setup: RunSetup): RunRecord
     plan,
     origin,
     removedGates,
+    rail,
   }
 }
 

@@ -39,6 +39,7 @@ export type GateRecord = Extract<ChainRecord, { type: 'gate' }>
 export type ApprovalRecord = Extract<ChainRecord, { type: 'approval' }>
 export type ApprovalStrength = NonNullable<ApprovalRecord['strength']>
 export type ReportRecord = Extract<ChainRecord, { type: 'report' }>
+export type RecordedTree = NonNullable<Extract<ChainRecord, { type: 'status' }>['tree']>
 
 export function recordedOutcome({ outcome, reused }: DoneRecord): DoneRecord['outcome'] {
   return reused && outcome.kind === 'finished' ? { ...outcome, reused } : outcome
@@ -70,6 +71,18 @@ function recordSchema() {
   const removedGates = z.object({ steps: texts, user: text }).optional()
   /** `key`: step, attempt and round of each level. `stateDigest`: digest of the outputs that the step will get. */
   const gate = { ...step, planDigest: text, stateDigest: text }
+  /** The working tree when the run ended, or why Git could not read it. */
+  const tree = z.union([
+    z.object({ problem: text }),
+    z.object({
+      /** Git's ID of the tree, without proofs. */
+      tree: text,
+      /** HEAD at that time; null before the first commit. */
+      commit: text.nullable(),
+      /** Paths that differ from that commit; `paths` has the first ones. */
+      uncommitted: z.object({ count: z.number(), paths: texts }),
+    }),
+  ])
   return z.discriminatedUnion('type', [
     z.object({
       type: z.literal('run'),
@@ -106,6 +119,8 @@ function recordSchema() {
       origin: z.object({ runId: text, kind: z.enum(['retry', 'fork']) }).optional(),
       /** Gates of that run which a user removed, at a terminal. */
       removedGates,
+      /** The agent client whose session executes the run; absent if no hook enforces it. */
+      rail: z.object({ client: text, version: text.optional() }).optional(),
       /** The sandbox of untrusted scripts; absent if the caller chose none. */
       confinement,
       /** The server that executes the run; absent if this machine does. */
@@ -155,7 +170,7 @@ function recordSchema() {
       confinement,
     }),
     /** The run ended, was cancelled or interrupted, or waits. The last record applies. */
-    z.object({ type: z.literal('status'), status: runStatus, at: time }),
+    z.object({ type: z.literal('status'), status: runStatus, at: time, tree: tree.optional() }),
   ])
 }
 
@@ -334,6 +349,8 @@ export interface RunJournal {
   status: RunStatus | undefined
   /** When the last process recorded that it left the run; undefined after a crash. */
   pausedAt?: string | undefined
+  /** The working tree at the end of the run; undefined before its end, and outside a repository. */
+  tree?: RecordedTree | undefined
   resumedAt?: string
   updatedAt: string
   /** The latest time of a record, in milliseconds: later than `updatedAt` if the clock was set back. */
@@ -487,11 +504,13 @@ function apply(journal: RunJournal, record: ChainRecord, order: number): void {
       journal.plan = record.plan ?? journal.plan
       journal.status = undefined
       journal.pausedAt = undefined
+      journal.tree = undefined
       journal.resumedAt = record.at
       journal.resumptions++
       break
     case 'status':
       journal.status = record.status
+      journal.tree = record.tree
       // A cancellation may come long after the process has gone.
       if (record.status !== 'cancelled') journal.pausedAt = record.at
       break

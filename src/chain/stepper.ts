@@ -10,7 +10,7 @@ import { type ChainState, executionsOf, isFinal, walkResult } from './step-resul
 import type { Resumption } from './continuation.ts'
 import { readResult, resumeRun, type RunSetup, startRun } from './run-chain.ts'
 import type { RunLine } from './run-line.ts'
-import type { RunJournal, RunRequest } from './run-journal.ts'
+import type { RunJournal, RunRecord, RunRequest } from './run-journal.ts'
 
 /** The next steps for an agent that drives a run, or why there are none. */
 export type StepperAnswer = (
@@ -46,6 +46,8 @@ export interface NewStepperRun {
   request: RunRequest
   /** Whether a success that only the agent reports counts as a failure. */
   requireVerified: boolean
+  /** The agent client whose hook enforces the run. */
+  rail?: RunRecord['rail']
 }
 
 /** A run in progress, with the plan that this command made. */

@@ -10,6 +10,7 @@ export interface CommandEntry {
 
 const run = () => import('#commands/chain/run')
 const runs = () => import('#commands/chain/runs')
+const proof = () => import('#commands/chain/proof')
 const continuing = () => import('#commands/chain/continue')
 const worker = () => import('#commands/chain/worker')
 const stepper = () => import('#commands/chain/stepper')
@@ -80,6 +81,8 @@ const groups: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
     'runs cancel': one('Cancel a running or waiting run', runs, 'cancel'),
     'runs approve': one('Approve the gate a run waits at', continuing, 'approve'),
     'runs reject': one('Reject the gate a run waits at', continuing, 'reject'),
+    'runs proof': one('Write a proof of a run for colleagues', proof, 'proof'),
+    'runs check-proof': one('Check a proof against a commit', proof, 'check'),
     'runs import': one('Read a run that was written elsewhere', runs, 'importRun'),
     'runs prune': one('Remove runs that have ended', runs, 'prune'),
     worker: of('Execute runs for a Restate server', worker),

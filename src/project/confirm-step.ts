@@ -25,6 +25,16 @@ export async function confirmReport(
 ): Promise<ConfirmedReport> {
   const step = allSteps(run.plan.root).find((one) => one.step === name)
   if (!step) throw new Error(`the plan of ${run.runId} has no step ${name}`)
+  return await confirmPlanned(project, run, { step, attempt }, output)
+}
+
+/** Runs the check of a planned step, as {@link confirmReport} does. */
+export async function confirmPlanned(
+  project: ChainProject,
+  run: StepperRun,
+  { step, attempt }: { step: PlannedStep; attempt: number },
+  output: StepOutput,
+): Promise<ConfirmedReport> {
   const setup = await runSetup(project, run.plan, {})
   const { store, context } = project
   const runner = new StepRunner({
@@ -43,9 +53,14 @@ export async function confirmReport(
   const seconds = step.timeout ?? (chainOf(run, step)?.policy.timeout || setup.settings.timeout)
   const limit = seconds === 0 ? undefined : AbortSignal.timeout(seconds * 1000)
   const signals = [context.signal, ...(limit ? [limit] : [])]
-  const { output: confirmed, log = '' } = await runner.confirm(step, `${name}#${attempt}`, output, {
-    signal: AbortSignal.any(signals),
-  })
+  const { output: confirmed, log = '' } = await runner.confirm(
+    step,
+    `${step.step}#${attempt}`,
+    output,
+    {
+      signal: AbortSignal.any(signals),
+    },
+  )
   if (limit?.aborted !== true) return { output: confirmed, log }
   const error = { code: 'timeout', message: `its check took longer than ${seconds} s` }
   return { output: { ...confirmed, status: 'failure', errors: [error] }, log }

@@ -21,6 +21,7 @@ import {
 } from './chains.ts'
 import { signerOf, statementOf } from './signed-approvals.ts'
 import type { EngineChoice } from './engines.ts'
+import { recordedTree } from './work-tree.ts'
 
 /** What a user allows the scripts of one command. Never read from a file or a journal. */
 export interface ConfinementChoice extends GrantOptions {
@@ -62,6 +63,7 @@ export async function runSetup(
     isSigned: (runId, gate, { at, signature }) =>
       signature !== undefined &&
       signerOf(context, statementOf(runId, gate, at), signature.text) === signature.signer,
+    readTree: () => recordedTree(workspace, context.runtime),
     signal,
     line,
     onProblem: (problem) => context.diagnose([problem]),

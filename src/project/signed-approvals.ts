@@ -1,60 +1,37 @@
-import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { homedir, tmpdir } from 'node:os'
-import { isAbsolute, join } from 'node:path'
-import type { Context } from '#core/command'
-import { findProgram } from '#core/find-program'
-import { isInProject, type Runtime } from '#core/runtime'
-import { safeLine } from '#core/text'
-import { ApprovalRefusedError } from '#chain/errors'
 import type { ApprovalRecord, GateRecord } from '#chain/run-journal'
+import {
+  allowedSigners,
+  refusal,
+  signersHint,
+  type SigningPlace,
+  signerBy,
+  signText,
+} from './ssh-signatures.ts'
 
-// `ssh-keygen -Y` signs and verifies, as Git does with keys of SSH: the key may be on a security key that
-// wants to be touched, or have a passphrase that nothing keeps.
-
-type Place = Pick<Context, 'runtime' | 'settings'>
 export type Signature = NonNullable<ApprovalRecord['signature']>
+
+/** The parts of a gate that an approval of it is about. */
+type ApprovedGate = Pick<GateRecord, 'step' | 'attempt' | 'planDigest' | 'stateDigest'>
 
 /** What is signed: the decision about one step of one run, with what was decided on. */
 export function statementOf(
   runId: string,
-  { step, attempt, planDigest, stateDigest }: GateRecord,
+  { step, attempt, planDigest, stateDigest }: ApprovedGate,
   at: string,
 ): string {
   const about = { run: runId, step, attempt, plan: planDigest, results: stateDigest, at }
   return `${JSON.stringify({ type: 'skillrail-approval', version: 1, ...about })}\n`
 }
 
-/** Keeps a signature from counting for anything else, and those of other programs from counting here. */
-const namespace = 'skillrail-approval'
+export const approvalNamespace = 'skillrail-approval'
 
 /**
  * Signs an approval with the user's key, and verifies it as {@link signerOf} does later.
  *
  * @throws {ApprovalRefusedError} if there is no key, nobody touched it, or the user's list does not have it
  */
-export function signApproval(place: Place, statement: string): Signature {
-  const { runtime } = place
-  const program = keygen(runtime)
-  const key = signingKey(place)
-  const signed = withFiles({ key: key.text }, (files) =>
-    spawnSync(
-      program,
-      ['-Y', 'sign', '-n', namespace, ...key.options, '-f', key.path ?? files.key],
-      {
-        input: statement,
-        encoding: 'utf8',
-        env: { ...runtime.env },
-        // It asks for a passphrase, or for a touch, at the terminal.
-        stdio: ['pipe', 'pipe', 'inherit'],
-      },
-    ),
-  )
-  if (signed.status !== 0) {
-    const message = `the approval was not signed: ssh-keygen ended with ${signed.status ?? signed.signal}`
-    throw refusal('approval-not-signed', message, 'Its message is above.')
-  }
-  const text = signed.stdout
+export function signApproval(place: SigningPlace, statement: string): Signature {
+  const text = signText(place, approvalNamespace, statement)
   const signer = signerOf(place, statement, text)
   if (signer !== undefined) return { text, signer }
   const path = allowedSigners(place)
@@ -66,105 +43,13 @@ export function signApproval(place: Place, statement: string): Signature {
 }
 
 /** Whose signature of a statement this is, by the user's list; undefined if that list does not say. */
-export function signerOf(place: Place, statement: string, signature: string): string | undefined {
+export function signerOf(
+  place: SigningPlace,
+  statement: string,
+  signature: string,
+): string | undefined {
   const signers = allowedSigners(place)
   if (signers === undefined) return undefined
-  const { runtime } = place
-  const program = keygen(runtime)
-  return withFiles({ signature }, (files) => {
-    const ask = (...words: readonly string[]) =>
-      spawnSync(program, ['-Y', ...words, '-f', signers, '-s', files.signature], {
-        input: statement,
-        encoding: 'utf8',
-        env: { ...runtime.env },
-      })
-    const principals = ask('find-principals')
-      .stdout.split('\n')
-      .map((line) => line.trim())
-    return principals.find(
-      (name) => name !== '' && ask('verify', '-n', namespace, '-I', name).status === 0,
-    )
-  })
-}
-
-const signersHint =
-  'Name the list: git config --global gpg.ssh.allowedSignersFile PATH, or the setting rail.allowedSigners.'
-
-/** The user's own list. A project could bring one: such a list counts only if the user's setting names it. */
-function allowedSigners(place: Place): string | undefined {
-  const { settings, runtime } = place
-  const { allowedSigners: named } = settings.rail
-  if (named !== '') return isAbsolute(named) ? named : undefined
-  const path = ofGit(runtime, 'gpg.ssh.allowedSignersFile', 'path')
-  if (path === undefined || !isAbsolute(path) || isInProject(path, runtime.cwd)) return undefined
-  return path
-}
-
-interface SigningKey {
-  path?: string
-  /** A public key, whose other half an SSH agent has. */
-  text: string
-  options: readonly string[]
-}
-
-function signingKey({ settings, runtime }: Place): SigningKey {
-  const named = settings.rail.signingKey || ofGit(runtime, 'user.signingKey') || ''
-  const literal = /^(?:key::)?((?:ssh-|ecdsa-|sk-)\S+ \S.*)$/.exec(named)?.[1]
-  if (literal !== undefined) return { text: `${literal}\n`, options: ['-U'] }
-  const path = named.replace(/^~(?=\/)/, () => runtime.home || homedir())
-  if (isAbsolute(path)) return { path, text: '', options: [] }
-  throw refusal(
-    'signing-key-missing',
-    named === '' ? 'you have no key to sign with' : `${safeLine(named)} is not a key of SSH`,
-    'Name one: git config --global user.signingKey ~/.ssh/id_ed25519.pub, or the setting rail.signingKey.',
-  )
-}
-
-/** A value of the user's or the system's configuration of Git; that of a repository does not count. */
-function ofGit(runtime: Runtime, name: string, type?: 'path'): string | undefined {
-  const git = findProgram('git', runtime)
-  if (git === undefined) return undefined
-  for (const scope of ['--global', '--system']) {
-    const words = [
-      'config',
-      scope,
-      '--includes',
-      ...(type ? [`--type=${type}`] : []),
-      '--get',
-      name,
-    ]
-    const { status, stdout } = spawnSync(git, words, { encoding: 'utf8', env: { ...runtime.env } })
-    if (status === 0 && stdout.trim() !== '') return stdout.trim()
-  }
-  return undefined
-}
-
-function keygen(runtime: Runtime): string {
-  const program = findProgram('ssh-keygen', runtime)
-  if (program !== undefined) return program
-  const hint = 'Install OpenSSH 8.2 or newer; on Debian: apt install openssh-client'
-  throw refusal('ssh-keygen-missing', 'ssh-keygen is not installed', hint)
-}
-
-/** Gives each text a file that only this account can read, for one call. */
-function withFiles<Name extends string, T>(
-  texts: Readonly<Record<Name, string>>,
-  use: (files: Readonly<Record<Name, string>>) => T,
-): T {
-  const directory = mkdtempSync(join(tmpdir(), 'skillrail-sign-'))
-  try {
-    const files = { ...texts }
-    for (const name of Object.keys(texts)) {
-      const path = join(directory, name)
-      writeFileSync(path, Reflect.get(texts, name), { mode: 0o600 })
-      Reflect.set(files, name, path)
-    }
-    return use(files)
-  } finally {
-    rmSync(directory, { recursive: true, force: true })
-  }
-}
-
-function refusal(code: string, message: string, hint: string): ApprovalRefusedError {
-  return new ApprovalRefusedError(code, message, hint)
+  const about = { namespace: approvalNamespace, text: statement, signature, signers } as const
+  return signerBy(place.runtime, about)
 }

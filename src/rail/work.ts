@@ -237,6 +237,7 @@ async function startRail(
     arguments: splitArguments(words),
     request: stepperRequest(planned),
     requireVerified: false,
+    rail: { client },
   })
   const rail: RailSession = {
     version: 1,
