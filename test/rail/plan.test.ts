@@ -80,7 +80,7 @@ describe('the plan for one client', () => {
     )
     expect(client.enforced.join('\n')).toContain('write is done only if npm test succeeds.')
     const abouts = client.limits.map(({ about }: { about: string }) => about)
-    expect(abouts).toEqual(['turns', 'checks', 'lines', 'compaction', 'subagents'])
+    expect(abouts).toEqual(['turns', 'checks', 'lines', 'subagents'])
     const { stdout } = await cli('chain', 'plan', 'ship', '--client', 'copilot')
     expect(stdout).toContain('Copilot CLI: no chain runs as a rail')
     expect(stdout).toContain('A turn has at most 7 steps')
