@@ -6,6 +6,7 @@ import {
   jsonIn,
 } from '../../src/tools/workflow/gate.ts'
 import { openSession, type SessionStore } from '../../src/tools/workflow/session.ts'
+import { until } from '../patience.ts'
 import {
   call,
   isValid,
@@ -87,22 +88,28 @@ describe('calls of one server instance', () => {
           }),
         { session, workflows: active, tools },
       )
-    return { working, make, end: (name: string) => ends.get(name)?.() }
+    const end = (name: string) => ends.get(name)?.()
+    /** Waits until a call works, then as long as another one would need to begin as well. */
+    async function begun(name: string): Promise<void> {
+      await until(() => working.has(name))
+      await soon()
+    }
+    return { working, make, begun, end }
   }
   const soon = () => new Promise((resolve) => setTimeout(resolve, 60))
 
   it('run one after the other, in order', async () => {
-    const { working, make, end } = calls()
+    const { working, make, begun, end } = calls()
     const [first, second, third] = ['a', 'b', 'c'].map((name) => make(name, 's', 'i1'))
-    await soon()
+    await begun('a')
     expect([...working]).toEqual(['a'])
     end('a')
     expect(await first).toBe('a')
-    await soon()
+    await begun('b')
     expect([...working]).toEqual(['b'])
     end('b')
     await second
-    await soon()
+    await begun('c')
     end('c')
     expect(await third).toBe('c')
   })
@@ -126,26 +133,26 @@ describe('calls of one server instance', () => {
     const { working, make, end } = calls(active)
     const first = make('a', active === workflows ? 's' : server, 'i2')
     const second = make('b', server, instance)
-    await soon()
+    await until(() => working.size === 2)
     expect([...working].toSorted()).toEqual(['a', 'b'])
     for (const name of ['a', 'b']) end(name)
     expect(await Promise.all([first, second])).toEqual(['a', 'b'])
   })
 
   it('continue in order after a call that was cancelled or failed', async () => {
-    const { working, make, end } = calls()
+    const { working, make, begun, end } = calls()
     const leaving = new AbortController()
     const first = make('a', 's', 'i4')
     const second = make('b', 's', 'i4', leaving.signal)
     const third = make('c', 's', 'i4')
-    await soon()
+    await begun('a')
     leaving.abort(new Error('left'))
     await expect(second).rejects.toThrow('left')
     await soon()
     expect([...working]).toEqual(['a'])
     end('a')
     await first
-    await soon()
+    await begun('c')
     expect([...working]).toEqual(['c'])
     end('c')
     await third
@@ -157,7 +164,7 @@ describe('calls of one server instance', () => {
     })
     await expect(failed).rejects.toThrow('broken')
     const last = make('d', 's', 'i4')
-    await soon()
+    await begun('d')
     end('d')
     expect(await last).toBe('d')
   })

@@ -179,7 +179,7 @@ function leftSince(before: Record<string, number>): string[] {
 
 /** Without a timer, which would be counted. What did not come about is seen by what is expected next. */
 async function until(condition: () => boolean): Promise<void> {
-  const end = performance.now() + 20_000
+  const end = performance.now() + 50_000
   while (!condition() && performance.now() < end) {
     await new Promise((resolve) => setImmediate(resolve))
   }
