@@ -73,7 +73,7 @@ function adviseOnReferences(reader: FieldReader, { body, bodyLine, files }: Advi
   }
 }
 
-/** Documents that a model finds only through another document. */
+/** Advises on documents that a model finds only through another document. */
 function adviseOnChains(
   reader: FieldReader,
   { body, bodyLine, files, readFile }: AdviceInput,
@@ -112,13 +112,15 @@ function pathsOf(files: SkillFiles): ReadonlySet<string> {
   return paths
 }
 
-/** A script without extension or of a shell is started by its path, so it needs the run bit. */
+/**
+ * A shell script or a script without an extension is started by its path, so it must be executable.
+ */
 function adviseOnScripts(reader: FieldReader, { body, bodyLine, files = [] }: AdviceInput): void {
   for (const file of files.toSorted(byText('path'))) {
     const { path } = file
     const isScript = /^scripts\/[^/.]+(?:\.(?:sh|bash|zsh))?$/.test(path)
     if (!isScript || /\/(?:README|LICENSE|Makefile)$/i.test(path)) continue
-    // Asked last of the file: looking at it costs most.
+    // Checked last, because reading the file costs most.
     if (file.executable || isHandedOver(body, path)) continue
     const hint = `Run \`chmod +x ${path}\` in the directory of the skill.`
     const at = { line: bodyLine, column: 1 }
@@ -151,21 +153,26 @@ function adviseOnDescription(reader: FieldReader, text: string, at: Position | u
   }
 }
 
-/** The ways in which descriptions say when: "Use when", "when the user", "if …", "for … tasks". */
+/**
+ * Phrases with which a description says when to use the skill: "Use when", "when the user", "if …".
+ */
 const occasion =
   /\b(?:when(?:ever)?|if|during|before|after|while|trigger(?:s|ed)?|activate[sd]?|invoke[sd]?|whether)\b|\b(?:us(?:e|ed|eful)|need(?:ed)?|helpful|ideal|suitable|designed|intended|appl(?:y|ies)|invoke|covers|should be used)\s+(?:(?:this|it|proactively|skill)\s+)*(?:for|to|with|in|by|as)\b|\b(?:asks?|asked|wants?|needs?|mentions?|requests?|says?)\b|\bin (?:case|response|situations)\b|\bon (?:request|demand)\b/i
 
-/** A few words of which fewer than four carry meaning do not separate one skill from a hundred others. */
+/**
+ * A short description with fewer than four meaningful words does not tell one skill from a hundred
+ * others.
+ */
 function isVague(text: string): boolean {
   // Thai, kana and Han are written without blanks between words.
   if (/[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]/.test(text)) return Array.from(text).length < 12
   const words = text.toLowerCase().split(/[\s"'(),.:;!?/<>`[\]{}]+/)
-  const written = words.filter((word) => /[a-z0-9\u00c0-\uffff]/.test(word))
-  const says = written.filter((word) => !emptyWords.has(word))
-  return says.length < 4 && written.length < shortDescription
+  const realWords = words.filter((word) => /[a-z0-9\u00c0-\uffff]/.test(word))
+  const meaningful = realWords.filter((word) => !emptyWords.has(word))
+  return meaningful.length < 4 && realWords.length < shortDescription
 }
 
-/** In words. The specification gives a description of twelve words as a minimal example. */
+/** Number of words. The specification's minimal example of a description has twelve. */
 const shortDescription = 10
 
 const emptyWords = new Set(
@@ -175,12 +182,13 @@ const emptyWords = new Set(
 )
 
 function wrongPerson(text: string): 'first' | 'second' | undefined {
-  // Words in quotation marks are the user's.
-  const own = text.replace(/"[^"]*"|“[^”]{0,400}”|`[^`]*`|(?<!\w)'[^']*'(?!\w)/g, ' ')
-  if (/(?:^|[.!?:]\s+)(?:I|We)\s+(?:can|will|am|are|help|\w+)\b|\bI(?:'ll|'m)\b/.test(own)) {
+  // Words in quotation marks are quotes from a user.
+  const unquoted = text.replace(/"[^"]*"|“[^”]{0,400}”|`[^`]*`|(?<!\w)'[^']*'(?!\w)/g, ' ')
+  if (/(?:^|[.!?:]\s+)(?:I|We)\s+(?:can|will|am|are|help|\w+)\b|\bI(?:'ll|'m)\b/.test(unquoted)) {
     return 'first'
   }
-  return /(?:^|[.!?:]\s+)(?:You|Your)\b/.test(own) || /\b(?:helps?|lets?|allows?) you\b/i.test(own)
+  return /(?:^|[.!?:]\s+)(?:You|Your)\b/.test(unquoted) ||
+    /\b(?:helps?|lets?|allows?) you\b/i.test(unquoted)
     ? 'second'
     : undefined
 }

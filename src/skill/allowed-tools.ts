@@ -2,17 +2,18 @@ import type { AllowedTool } from './model.ts'
 import type { YamlNode } from './read-yaml.ts'
 
 /**
- * `allowed-tools` in every form that is in use: one string separated by spaces or commas, or a list
- * of such strings. Separators inside parentheses belong to the pattern: `Bash(git add:*, git rm:*)`
+ * Parses `allowed-tools` in every form that is in use: one string separated by spaces or commas, or
+ * a list of such strings. Separators inside parentheses belong to the pattern: `Bash(git add:*, git
+ * rm:*)`
  * is one tool. `mcp__server__tool`, `Server/tool` and `Server:tool` are names like any other.
  *
- * A parenthesis that is never closed takes the rest as pattern; `validate` reports it.
+ * If a parenthesis is never closed, the rest is the pattern; `validate` reports that.
  */
 export function parseAllowedTools(value: YamlNode | string): AllowedTool[] {
   return texts(value).flatMap((text) => splitTools(text).tools)
 }
 
-/** The form of the specification: one string, separated by spaces. */
+/** Returns the specification's form: one string, separated by spaces. */
 export function formatAllowedTools(tools: readonly AllowedTool[]): string {
   return tools
     .map(({ tool, pattern }) => (pattern === undefined ? tool : `${tool}(${pattern})`))

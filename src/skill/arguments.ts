@@ -3,31 +3,35 @@ import { variablePattern, variableValue, type VariableValues } from './variables
 interface SubstitutionInput {
   argumentText: string
   argumentNames: readonly string[]
-  /** What the variables of clients stand for; default none. */
+  /** Values of the clients' variables; default none. */
   variables?: VariableValues | undefined
 }
 
 export interface Substitution {
   text: string
-  /** Whether the arguments have their place in the text: all of them, or the first ones in order. */
+  /**
+   * Whether the text has a place for the arguments: for all of them, or for the first ones in
+   * order.
+   */
   used: boolean
-  /** Arguments that no placeholder stands for. */
+  /** Arguments without a placeholder. */
   unplaced: readonly string[]
-  /** Placeholders that became empty, because there is no such argument. */
+  /** Placeholders that became empty because the argument is missing. */
   emptied: readonly string[]
-  /** Variables that were left as they are, because their value is not known. */
+  /** Variables that stay unchanged because they have no value. */
   unknown: readonly string[]
 }
 
 /**
- * Puts arguments and the variables of clients into the body of a skill, in one pass: an inserted
- * text is never scanned.
+ * Inserts arguments and clients' variables into the body of a skill, in one pass: inserted text is
+ * never scanned.
  *
- * `$ARGUMENTS` is the whole text; `$ARGUMENTS[N]` and `$N` (one or two digits) count from 0; `$name`
+ * `$ARGUMENTS` is the whole text; `$ARGUMENTS[N]` and `$N` (one or two digits) count from 0;
+ * `$name`
  * is a declared argument; a missing one is empty. A backslash before a placeholder makes it plain
  * text and disappears; a doubled backslash does not. `$HOME`, `$5.00`, `$100` and `$10k` are not
- * placeholders. A skill that declares no arguments, has no `$ARGUMENTS` and was given none keeps its
- * `$1` as it stands.
+ * placeholders. A skill that declares no arguments, has no `$ARGUMENTS` and gets no argument keeps
+ * its `$1` unchanged.
  *
  * @example substituteArguments('Fix $0.', { argumentText: '"a b" c', argumentNames: [] }).text
  * // 'Fix a b.'
@@ -55,7 +59,7 @@ export function substituteArguments(
   const text = body.replace(placeholders, (match: string, ...groups: unknown[]) => {
     const start = match.search(/[${]/)
     const slashes = match.slice(0, start)
-    const written = match.slice(start)
+    const placeholder = match.slice(start)
     const [, index, position, word, variable] = groups
     if (typeof variable === 'string') {
       if (slashes.length % 2 === 1) return match.slice(1)
@@ -69,10 +73,10 @@ export function substituteArguments(
     if (typeof position === 'string' && !positionsCount) return match
     if (name !== undefined) {
       const value = argumentAt(argumentNames.indexOf(name), `$${name}`)
-      return slashes + value + written.slice(1 + name.length)
+      return slashes + value + placeholder.slice(1 + name.length)
     }
-    const wanted = index ?? position
-    if (typeof wanted === 'string') return slashes + argumentAt(Number(wanted), written)
+    const selector = index ?? position
+    if (typeof selector === 'string') return slashes + argumentAt(Number(selector), placeholder)
     isWhole = true
     return slashes + argumentText
   })
@@ -82,7 +86,9 @@ export function substituteArguments(
   return { text, used, unplaced, emptied: [...emptied], unknown: [...unknown] }
 }
 
-/** {@link substituteArguments}, and the arguments after the body where it has no place for them. */
+/**
+ * Calls {@link substituteArguments}, and appends the arguments if the body has no place for them.
+ */
 export function applyArguments(body: string, input: SubstitutionInput): Substitution {
   const substitution = substituteArguments(body, input)
   if (substitution.used || input.argumentText.trim() === '') return substitution
@@ -91,8 +97,8 @@ export function applyArguments(body: string, input: SubstitutionInput): Substitu
 }
 
 /**
- * The positions in a body that are hardly meant as placeholders: `$1` of awk, `$5` of a price. A skill
- * that takes arguments declares them, names the hint `argument-hint`, or has `$ARGUMENTS` beside
+ * Returns positions in a body that are probably not placeholders: awk's `$1`, or a price such as
+ * `$5`. A skill that takes arguments declares them, has an `argument-hint`, or has `$ARGUMENTS` and
  * positions that begin with `$0`.
  */
 export function doubtfulPositions(
@@ -100,10 +106,10 @@ export function doubtfulPositions(
   { names, hint = '' }: { names: readonly string[]; hint?: string | undefined },
 ): { placeholder: string; line: number }[] {
   const positions = [...body.matchAll(placeholders)].flatMap((match) => {
-    const [written, slashes = '', , position] = match
+    const [whole, slashes = '', , position] = match
     if (position === undefined || slashes.length % 2 === 1) return []
     const line = body.slice(0, match.index).split('\n').length
-    return [{ placeholder: written.slice(slashes.length), position: Number(position), line }]
+    return [{ placeholder: whole.slice(slashes.length), position: Number(position), line }]
   })
   const hinted = hint.split(/\s+/).filter((word) => word !== '').length
   let declared = Math.max(names.length, hinted)
@@ -146,15 +152,15 @@ export function splitArguments(text: string): string[] {
   return words
 }
 
-/** A word as {@link splitArguments} reads it back: one that would fall apart is quoted. */
+/** Quotes a word if {@link splitArguments} would otherwise split or change it. */
 export function quoteArgument(word: string): string {
   if (word !== '' && !/[\s'"\\]/.test(word)) return word
   return `"${word.replace(/["\\$`]/g, String.raw`\$&`)}"`
 }
 
 /**
- * Words of a command line as the text that a user would have typed after a skill's name. One word
- * is that text itself; of several, those that would fall apart or be read differently are quoted.
+ * Joins words of a command line to the text that a user would type after a skill's name. A single
+ * word is that text. Of several words, those that would be split or changed are quoted.
  */
 export function argumentText(words: readonly string[]): string {
   const [only] = words
@@ -162,14 +168,18 @@ export function argumentText(words: readonly string[]): string {
 }
 
 /**
- * Groups: backslashes, N of `$ARGUMENTS[N]`, N of `$N`, a word that may begin with a name, a variable.
+ * Groups: backslashes, N of `$ARGUMENTS[N]`, N of `$N`, a word that may begin with a name, a
+ * variable.
  */
 const placeholders = new RegExp(
   String.raw`(?<!\\)(\\*)(?:\$(?:ARGUMENTS(?:\[(\d+)\]|(?![A-Za-z0-9_]))|(\d{1,2})(?![A-Za-z0-9_]|[.,]\d)|([A-Za-z_][A-Za-z0-9_-]*))|(${variablePattern.source}))`,
   'g',
 )
 
-/** The longest declared name that the word is, or begins with up to a hyphen: `$a-b` may be `$a`. */
+/**
+ * Returns the longest declared name that equals the word or its part before a hyphen: `$a-b` may be
+ * `$a`.
+ */
 function longestName(word: string, declared: ReadonlySet<string>): string | undefined {
   if (declared.size === 0) return undefined
   for (let end = Math.min(word.length, longestArgumentName); end > 0; end--) {

@@ -26,9 +26,9 @@ interface AuthoredReading extends YamlReading {
 const mostTries = 100
 
 /**
- * Reads YAML that people write by hand as agent clients do: a value that YAML cannot read, such as
- * `description: Use when: asked`, is the text that is written there, with a warning. If that does not
- * help, the result is the one of {@link readYaml}.
+ * Reads handwritten YAML as agent clients do: a value that YAML cannot read, such as `description:
+ * Use when: asked`, is read as text, with a warning. If the source is still invalid, returns the
+ * result of {@link readYaml}.
  */
 export function readAuthoredYaml(source: string, options: ReadYamlOptions): AuthoredReading {
   const strict = readYaml(source, options)
@@ -39,7 +39,7 @@ export function readAuthoredYaml(source: string, options: ReadYamlOptions): Auth
     const [problem] = reading.diagnostics
     const at = problem && unreadableAt(lines, problem, options)
     if (!at || quoted.some(({ start }) => start === at.start)) break
-    lines = lines.toSpliced(at.start, at.end - at.start, ...at.written)
+    lines = lines.toSpliced(at.start, at.end - at.start, ...at.replacement)
     quoted.push({ start: at.start, end: at.end, diagnostic: problemOf(at, options) })
     reading = readYaml(lines.join('\n'), options)
   }
@@ -51,12 +51,12 @@ export function readAuthoredYaml(source: string, options: ReadYamlOptions): Auth
 
 interface UnreadableValue {
   start: number
-  /** The index of the line behind it. */
+  /** The index of the line after it. */
   end: number
   subject: string
   column: number
   text: string
-  written: readonly string[]
+  replacement: readonly string[]
 }
 
 function problemOf(
@@ -68,7 +68,9 @@ function problemOf(
   return finding('yaml-unquoted', path, { line: firstLine + start, column }, message, hint)
 }
 
-/** Indentation with the dashes of list items, a key if there is one, and the first line of a value. */
+/**
+ * Indentation with the dashes of list items, a key if there is one, and the first line of a value.
+ */
 function entryOf(line: string): { prefix: string; key: string; value: string } | undefined {
   const [prefix = ''] = /^ *(?:- +)*/.exec(line) ?? []
   const rest = line.slice(prefix.length)
@@ -79,7 +81,7 @@ function entryOf(line: string): { prefix: string; key: string; value: string } |
 
 const keyPattern = /^(?:"[^"\\]*"|'[^']*'|[\p{L}\p{N}_][\p{L}\p{N}_.$/-]*)[ \t]*:[ \t]+/u
 
-/** The value at an error, or the one that the line of the error continues. */
+/** Finds the value at an error, or the value that the line of the error continues. */
 function unreadableAt(
   lines: readonly string[],
   { code, line = 0 }: Diagnostic,
@@ -103,13 +105,13 @@ function unreadableAt(
     if (!isProblem || !isText(value)) continue
     const subject =
       key === '' ? 'The list item' : `The value of \`${key.trim().slice(0, -1).trim()}\``
-    const written = quotedLines(lines.slice(start, end), column)
-    return { start, end, subject, column: column + 1, text, written }
+    const replacement = quotedLines(lines.slice(start, end), column)
+    return { start, end, subject, column: column + 1, text, replacement }
   }
   return undefined
 }
 
-/** The lines below that are indented deeper than the key or the dash of a value belong to it. */
+/** Finds the end of a value: lines that are indented deeper than its key or dash belong to it. */
 function endOfValue(lines: readonly string[], start: number, parent: number): number {
   let end = start + 1
   for (let index = start + 1; index < lines.length; index++) {
@@ -125,7 +127,9 @@ function isReadable(lines: readonly string[]): boolean {
   return readYaml(`${lines.join('\n')}\n`, { firstLine: 1, path: '' }).root !== undefined
 }
 
-/** Nothing that begins a block, a mapping or a property, and no quote or bracket that stays open. */
+/**
+ * Whether a value begins no block, mapping or property, and leaves no quote or bracket open.
+ */
 function isText(value: string): boolean {
   // YAML forbids control characters in quotes, too.
   if (/^[|>{&!#]/.test(value) || /[\u0000-\u0008\u000b-\u001f\u007f]/.test(value.trimEnd()))
@@ -134,7 +138,9 @@ function isText(value: string): boolean {
   return /^(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|\[[^\]]*\])[ \t]*[^\s#]/.test(value)
 }
 
-/** The lines of a value with quotes around it: double ones on one line, else single ones in place. */
+/**
+ * Puts quotes around a value: double quotes on one line, or single quotes over several lines.
+ */
 export function quotedLines(lines: readonly string[], column: number): string[] {
   const [first = '', ...others] = lines
   const head = first.slice(0, column)
@@ -152,8 +158,8 @@ export function quotedLines(lines: readonly string[], column: number): string[] 
 }
 
 /**
- * Warns of text that YAML takes for a comment: everything behind ` #` in a value without quotes.
- * @param isFree whether the values of a key take no text, so that a comment cuts nothing from them
+ * Warns of text that YAML reads as a comment: everything after ` #` in a value without quotes.
+ * @param isFree whether a key's values are not text, so that a comment cuts nothing from them
  */
 export function commentsInValues(
   root: YamlNode,
@@ -169,14 +175,16 @@ export function commentsInValues(
   }
   const { comment, text } = root
   if (!comment || isRemark(root)) return []
-  const kept = text === '' ? 'nothing' : `\`${text}\``
-  const message = `\`${comment.text}\` is a comment in YAML, so it is not part of the value; ${kept} is left.`
+  const remaining = text === '' ? 'nothing' : `\`${text}\``
+  const message = `\`${comment.text}\` is a comment in YAML, so it is not part of the value; ${remaining} is left.`
   const hint =
     'Quote the value if the text belongs to it (`--fix` does, unless it looks like a comment), or move the comment to a line of its own.'
   return [finding('text-cut', path, comment, message, hint)]
 }
 
-/** Whether the comment behind `true` or `false` is one that nobody means as text: `true # always`. */
+/**
+ * Whether a comment cannot be meant as text, as in `true # always`.
+ */
 export function isRemark({ value, comment }: YamlScalar): boolean {
   return typeof value === 'boolean' && /^#\s/.test(comment?.text ?? '')
 }

@@ -18,7 +18,7 @@ export interface CatalogEntry {
 
 interface CatalogOptions {
   format: 'xml' | 'markdown' | 'json'
-  /** The estimated tokens the whole text may have; absent means no limit. */
+  /** The most estimated tokens that the whole text may have; absent means no limit. */
   tokenBudget?: number | undefined
 }
 
@@ -41,16 +41,16 @@ const leastDescription = 40
 type FoundSkill = Omit<CatalogEntry, 'location'> & { path: string }
 
 /**
- * The skills that a model can choose from: entries, or what `discover()` and `list()` return. The XML is the one of the reference library: names and
- * descriptions escaped, the location as it is.
+ * The skills that a model can choose from: entries, or what `discover()` and `list()` return. The
+ * XML is the reference library's: names and descriptions are escaped, the location is not.
  * @throws {UsageError} for an option that is unknown or of a wrong kind, such as a negative budget.
  */
 export function renderCatalog(
   skills: readonly (CatalogEntry | FoundSkill)[],
-  given: CatalogOptions,
+  rawOptions: CatalogOptions,
 ): Catalog {
   checkArgument(skills, 'The skills of a catalogue', listOf('skills', isObject))
-  const options = checkOptions(given, catalogOptions)
+  const options = checkOptions(rawOptions, catalogOptions)
   const entries = skills.map((skill) => {
     const { name, description } = skill
     return { name, description, location: 'path' in skill ? skill.path : skill.location }
@@ -60,9 +60,9 @@ export function renderCatalog(
 }
 
 /**
- * Fits skills into a budget: all descriptions are cut to one length first. If that does not suffice,
- * skills are left out from the end, so that the order given is the order of importance.
- * @throws RangeError if the budget is negative or no number.
+ * Fits skills into a budget: first all descriptions are cut to one length. If that is not enough,
+ * the last skills are left out, so pass the most important skills first.
+ * @throws RangeError if the budget is negative or not a number.
  */
 export function fitCatalog(
   skills: readonly CatalogEntry[],
@@ -72,21 +72,21 @@ export function fitCatalog(
   if (Number.isNaN(budget) || budget < 0) {
     throw new RangeError(`The token budget is ${tokenBudget}; it must be 0 or more.`)
   }
-  const contentOf = (length: number, kept = skills.length): CatalogContent => ({
-    skills: skills.slice(0, kept).map((skill) => {
+  const contentOf = (length: number, count = skills.length): CatalogContent => ({
+    skills: skills.slice(0, count).map((skill) => {
       return { ...skill, description: shorten(skill.description, length) }
     }),
-    omitted: skills.slice(kept).map(({ name }) => name),
+    omitted: skills.slice(count).map(({ name }) => name),
   })
   const fits = (content: CatalogContent) => catalogText(content, format).length <= budget
   const longest = Math.max(0, ...skills.map(({ description }) => description.length))
   let content = contentOf(Infinity)
   if (!fits(content)) {
     const length = largest(leastDescription, longest, (most) => fits(contentOf(most)))
-    const kept = (most: number) => fits(contentOf(leastDescription, most))
+    const fitsWith = (most: number) => fits(contentOf(leastDescription, most))
     content =
       length === undefined
-        ? contentOf(leastDescription, largest(0, skills.length, kept) ?? 0)
+        ? contentOf(leastDescription, largest(0, skills.length, fitsWith) ?? 0)
         : contentOf(length)
   }
   const shortened = content.skills.filter(
@@ -95,7 +95,7 @@ export function fitCatalog(
   return { ...content, shortened: shortened.map(({ name }) => name) }
 }
 
-/** The largest number for which a condition holds that holds up to some point and not after. */
+/** Returns the largest number that meets a condition which every smaller number meets too. */
 function largest(low: number, high: number, holds: (value: number) => boolean): number | undefined {
   let best: number | undefined
   let [from, to] = [low, high]
@@ -134,7 +134,7 @@ export function catalogText(
   return ['<available_skills>', ...lines, ...left, '</available_skills>'].join('\n')
 }
 
-/** Names as far as they are few; a budget is not for a list of what is missing. */
+/** Names the omitted skills if they are few; the budget is not for a list of omissions. */
 function omission(left: readonly string[]): string {
   const count = left.length === 1 ? '1 skill is' : `${left.length} skills are`
   return `${count} not listed here: ${left.slice(0, 5).join(', ')}${left.length > 5 ? ', …' : ''}.`
@@ -152,17 +152,17 @@ export interface SkillContent {
   directory: string
   body: string
   resources: readonly string[]
-  /** Whether `resources` was cut where it was read; default false. */
+  /** Whether `resources` is incomplete because the reader stopped at a limit; default false. */
   incomplete?: boolean | undefined
 }
 
-/** How many resources a model is told of; the rest it lists itself. */
+/** How many resources the text lists; a model can list the others itself. */
 const resourceLimit = 50
 
 /**
- * The content of an activated skill as a model gets it: the body between tags that name the skill,
- * its directory, and its files. A `skill_content` or `skill_resources` tag in the body loses its `<`,
- * so that what follows is never taken for text from outside the skill.
+ * Wraps the content of an activated skill for a model: the body between tags that name the skill,
+ * its directory and its files. A `skill_content` or `skill_resources` tag in the body loses its
+ * `<`, so that a model never reads the text after it as text from outside the skill.
  */
 export function wrapSkillContent(content: SkillContent): string {
   const { name, directory, body } = content
@@ -175,10 +175,10 @@ export function wrapSkillContent(content: SkillContent): string {
   ].join('\n')
 }
 
-/** What a model gets in place of content that its conversation still holds. */
+/** Returns the text that replaces content which the conversation still contains. */
 export function alreadyActiveNote(name: string): string {
-  const shown = escapeXml(name)
-  return `The skill "${shown}" is already active with the same content and arguments; follow the instructions given above.`
+  const escapedName = escapeXml(name)
+  return `The skill "${escapedName}" is already active with the same content and arguments; follow the instructions given above.`
 }
 
 const entities: Readonly<Record<string, string>> = {

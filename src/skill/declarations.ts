@@ -24,7 +24,7 @@ export const defaultChainPolicy: Readonly<ChainPolicy> = {
   raceMode: false,
 }
 
-/** The key in a `SKILL.md` of a policy field: `continue_on_error` for `continueOnError`. */
+/** Returns the key of a policy field in a `SKILL.md`: `continue_on_error` for `continueOnError`. */
 export function policyKey(field: string): string {
   return field
     .replace(/([a-z])([A-Z])/g, '$1_$2')
@@ -32,7 +32,7 @@ export function policyKey(field: string): string {
     .toLowerCase()
 }
 
-/** Keys that mean something beside a chain only; elsewhere they are the author's own metadata. */
+/** Keys that have a meaning only next to a chain; elsewhere they are the author's metadata. */
 export const besideChain: ReadonlySet<string> = new Set([
   ...Object.keys(defaultChainPolicy).map(policyKey),
   'gates',
@@ -50,15 +50,18 @@ export function misplacedPolicy(frontmatter: YamlMap, path: string): Diagnostic[
 
 export function reportUnknown(reader: FieldReader, key: YamlScalar): void {
   const name = key.text
-  const meant = metadataFields.has(name) ? '' : didYouMean(name, topFields.keys())
+  const suggestion = metadataFields.has(name) ? '' : didYouMean(name, topFields.keys())
   const message = `\`${name}\` is not a known field.`
   const hint = besideChain.has(name)
     ? 'Indent it, with its chain, below `metadata:`.'
-    : meant || 'Move it below `metadata:`.'
+    : suggestion || 'Move it below `metadata:`.'
   reader.report('unknown-field', key, message, hint)
 }
 
-/** A broken policy value keeps its default, and a broken step stays. */
+/**
+ * Reads a chain. An invalid policy value becomes its default, and an invalid step stays in the
+ * chain.
+ */
 export function readChain(reader: FieldReader, metadata: YamlMap): ChainDeclaration | undefined {
   const entry = metadata.entries.find(({ key }) => key.text === 'chain')
   const steps = entry && readSteps(reader, entry.value)
@@ -73,7 +76,7 @@ export function readChain(reader: FieldReader, metadata: YamlMap): ChainDeclarat
   const names = new Set([...steps.map(({ name }) => name), ...stepNames(steps)])
   const gates = readGates(reader, nodes.get('gates'), names)
   checkReworks(reader, entry.value, steps, gates)
-  // A value that cannot be read restricts: the diagnostic is an error, and the chain does not start.
+  // An unreadable value restricts: the diagnostic is an error, and the chain does not start.
   const requireVerified = reader.boolean('require_verified', nodes.get('require_verified'))
   return {
     steps,
@@ -88,7 +91,7 @@ export function readChain(reader: FieldReader, metadata: YamlMap): ChainDeclarat
 const retrying = '`retry_count`, or `retry=N` after a step'
 const approving = '`gates`, or `gate` after a step'
 const ordering = 'the order of the steps'
-/** How other engines call what a chain declares with a key or an option of its own. */
+/** Names that other engines use for keys and options of a chain. */
 const otherNames: Readonly<Record<string, string>> = {
   approval: approving,
   human_gate: approving,
@@ -123,7 +126,7 @@ function checkKeys(reader: FieldReader, metadata: YamlMap): void {
 }
 
 function readPolicy(reader: FieldReader, nodes: ReadonlyMap<string, YamlNode>): ChainPolicy {
-  const given = Object.keys(defaultChainPolicy).flatMap((field) => {
+  const policy = Object.keys(defaultChainPolicy).flatMap((field) => {
     const key = policyKey(field)
     const { kind, minimum = 0, choices = [] } = metadataFields.get(key) ?? {}
     const node = nodes.get(key)
@@ -133,7 +136,7 @@ function readPolicy(reader: FieldReader, nodes: ReadonlyMap<string, YamlNode>): 
     else value = reader.choice(key, node, choices)
     return value === undefined ? [] : [[field, value] as const]
   })
-  return Object.assign({ ...defaultChainPolicy }, Object.fromEntries(given))
+  return Object.assign({ ...defaultChainPolicy }, Object.fromEntries(policy))
 }
 
 function readGates(reader: FieldReader, node: YamlNode | undefined, steps: ReadonlySet<string>) {
@@ -165,7 +168,10 @@ function reportChangedNumbers(reader: FieldReader, node: YamlNode): void {
   }
 }
 
-/** Hooks as a map, or as the same map in JSON text. What the map says is checked where it is used. */
+/**
+ * Reads hooks from a map, or from the same map as JSON text. The code that uses the map checks its
+ * contents.
+ */
 export function readHooks(reader: FieldReader, node: YamlNode | undefined): JsonValue | undefined {
   if (!node || isNull(node)) return undefined
   if (node.kind === 'map') {
@@ -188,23 +194,23 @@ export function readHooks(reader: FieldReader, node: YamlNode | undefined): Json
 }
 
 interface StepOption {
-  /** What a valid value looks like, after the name of the option. */
+  /** The form of a valid value; follows the option's name in a message. */
   sentence: string
   /** Absent for an option that never has a value. */
   accepts?: (value: string) => boolean
   /** It may also be written without a value. */
-  bare?: true
+  valueIsOptional?: true
 }
 
-/** The options of a step that an agent works on, and that only an agent client enforces. */
+/** The options of an agent's step that only an agent client enforces. */
 const toolList = {
   accepts: (value: string) => parseAllowedTools(value).length > 0 && isBalanced(value),
   sentence: 'lists tools such as `Read Bash(git push:*) mcp__github__merge_*`',
 }
 
 /**
- * The options of a step: what each must look like, or that it takes no value. They are kept in this
- * order, whatever an author writes: digests are made of the JSON text of a step.
+ * The options of a step: the form of each value, or that the option has no value. They are stored
+ * in this order, whatever an author writes, because digests use a step's JSON text.
  */
 const stepOptions = new Map<string, StepOption>([
   [
@@ -232,7 +238,7 @@ const stepOptions = new Map<string, StepOption>([
   [
     'gate',
     {
-      bare: true,
+      valueIsOptional: true,
       accepts: matches(/^(?:attended|signed)$/),
       sentence: 'takes no value, or is `attended` or `signed`',
     },
@@ -261,8 +267,9 @@ const stepOptions = new Map<string, StepOption>([
 ])
 
 /**
- * The steps of a chain: names in a text (the chaining proposal), or one step or group a line of a
- * literal block or a list, with options. A step that is wrong stays, so that no shorter chain runs.
+ * Reads the steps of a chain: names in a text (the chaining proposal), or one step or group per
+ * line of a literal block or a list, with options. An invalid step stays, so that no shorter chain
+ * runs.
  */
 function readSteps(reader: FieldReader, node: YamlNode): ChainStep[] | undefined {
   if (node.kind === 'scalar' && node.style !== 'literal') {
@@ -278,28 +285,28 @@ function readSteps(reader: FieldReader, node: YamlNode): ChainStep[] | undefined
       ? node.items
       : node.text.split('\n').map((text, at) => ({ ...node, text, line: node.line + 1 + at }))
   const steps = lines.flatMap((line, at) => {
-    const found = line.kind === 'scalar' ? readLine(reader, line) : readStepEntry(reader, line)
-    if (found.length === 0 && node.kind === 'list' && line.kind === 'scalar') {
+    const steps = line.kind === 'scalar' ? readLine(reader, line) : readStepEntry(reader, line)
+    if (steps.length === 0 && node.kind === 'list' && line.kind === 'scalar') {
       reader.report('chain-step-form', line, 'An entry of `chain` is empty.')
     }
-    const group = found.length > 1 ? { group: at + 1 } : {}
-    return found.map((step) => checkedStep(reader, line, { ...step, ...group }))
+    const group = steps.length > 1 ? { group: at + 1 } : {}
+    return steps.map((step) => checkedStep(reader, line, { ...step, ...group }))
   })
   checkNames(reader, node, steps)
   return steps.length === 0 && node.kind === 'list' && lines.length > 0 ? undefined : steps
 }
 
-/** The name of each step in its chain: the last part of the path of its skill, or its `id`. */
+/** Returns the name of each step in its chain: its `id`, or the last part of its skill's path. */
 export function stepNames(steps: readonly Pick<ChainStep, 'name' | 'id'>[]): string[] {
-  const taken = new Map<string, number>()
+  const counts = new Map<string, number>()
   return steps.map(({ name, id }) => {
     const label = id ?? name.slice(name.lastIndexOf('/') + 1)
-    let count = (taken.get(label) ?? 0) + 1
+    let count = (counts.get(label) ?? 0) + 1
     // A directory can have such a name itself.
-    while (count > 1 && taken.has(`${label}#${count}`)) count++
-    taken.set(label, count)
+    while (count > 1 && counts.has(`${label}#${count}`)) count++
+    counts.set(label, count)
     if (count === 1) return label
-    taken.set(`${label}#${count}`, 1)
+    counts.set(`${label}#${count}`, 1)
     return `${label}#${count}`
   })
 }
@@ -334,13 +341,13 @@ function readLine(reader: FieldReader, node: YamlScalar): ChainStep[] {
   const text = node.text.trimEnd()
   word.lastIndex = 0
   while (word.lastIndex < text.length) {
-    const found = word.exec(text)
-    if (found === null) {
+    const match = word.exec(text)
+    if (match === null) {
       const hint = 'Quote the whole value; write `\\"` inside.'
       reader.report('chain-step-form', node, `\`${text.trim()}\` has an open quote.`, hint)
       break
     }
-    const [, joint, one] = found
+    const [, joint, one] = match
     if (joint !== undefined) members.push([])
     else if (one !== undefined) members.at(-1)?.push(one)
   }
@@ -358,12 +365,12 @@ function readLine(reader: FieldReader, node: YamlScalar): ChainStep[] {
   })
 }
 
-function valueOf(reader: FieldReader, node: YamlNode, written: string): string {
-  if (!written.includes('"')) return written
-  const [, inner] = /^"((?:[^"\\]|\\.)*)"$/.exec(written) ?? []
+function valueOf(reader: FieldReader, node: YamlNode, source: string): string {
+  if (!source.includes('"')) return source
+  const [, inner] = /^"((?:[^"\\]|\\.)*)"$/.exec(source) ?? []
   if (inner !== undefined) return inner.replaceAll(/\\(["\\])/g, '$1')
-  reader.report('chain-step-form', node, `The value \`${written}\` is only partly in quotes.`)
-  return written
+  reader.report('chain-step-form', node, `The value \`${source}\` is only partly in quotes.`)
+  return source
 }
 
 /** `NAME: { option: value }` in a list. */
@@ -375,13 +382,11 @@ function readStepEntry(reader: FieldReader, node: YamlNode): ChainStep[] {
     reader.report('chain-step-form', node, 'An entry of `chain` is not one step.', hint)
     return []
   }
-  const options = value.entries.flatMap(
-    ({ key: name, value: given }): [string, string | true][] => {
-      if (given.kind !== 'scalar') return [[name.text, '']]
-      if (given.value === false) return []
-      return [[name.text, given.value === true ? true : given.text.trim()]]
-    },
-  )
+  const options = value.entries.flatMap(({ key: name, value }): [string, string | true][] => {
+    if (value.kind !== 'scalar') return [[name.text, '']]
+    if (value.value === false) return []
+    return [[name.text, value.value === true ? true : value.text.trim()]]
+  })
   return [stepOf(reader, node, key.text, options)]
 }
 
@@ -389,38 +394,40 @@ function stepOf(
   reader: FieldReader,
   node: YamlNode,
   name: string,
-  written: readonly (readonly [string, string | true])[],
+  entries: readonly (readonly [string, string | true])[],
 ): ChainStep {
   const options = new Map<string, string | true>()
-  for (const [option, value] of written) {
-    const known = stepOptions.get(option)
+  for (const [option, value] of entries) {
+    const definition = stepOptions.get(option)
     const say = (message: string, hint?: string): undefined =>
       reader.report('chain-step-form', node, `\`${name}\`: ${message}`, hint)
-    if (!known) {
+    if (!definition) {
       const allowed = `Allowed: ${[...stepOptions.keys()].join(', ')}, and \`&\` between steps.`
       const hint = didYouMean(option, stepOptions.keys()) || allowed
       say(`\`${option}\` is not an option of a step.`, hint)
     } else if (options.has(option)) say(`\`${option}\` is given twice.`)
-    else if (!acceptsValue(known, value)) say(`\`${option}\` ${known.sentence}.`)
+    else if (!acceptsValue(definition, value)) say(`\`${option}\` ${definition.sentence}.`)
     else options.set(option, value)
   }
-  const given = [...stepOptions.keys()].flatMap((option): [string, string | number | true][] => {
-    const value = options.get(option)
-    if (value === undefined) return []
-    const key = option.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase())
-    return [[key, numericOptions.has(option) ? Number(value) : value]]
-  })
-  return Object.assign({ name, line: node.line }, Object.fromEntries(given))
+  const stepOptionValues = [...stepOptions.keys()].flatMap(
+    (option): [string, string | number | true][] => {
+      const value = options.get(option)
+      if (value === undefined) return []
+      const key = option.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase())
+      return [[key, numericOptions.has(option) ? Number(value) : value]]
+    },
+  )
+  return Object.assign({ name, line: node.line }, Object.fromEntries(stepOptionValues))
 }
 
 const numericOptions: ReadonlySet<string> = new Set(['retry', 'backoff', 'timeout', 'max-blocks'])
 
-function acceptsValue({ accepts, bare }: StepOption, value: string | true): boolean {
-  if (value === true) return accepts === undefined || bare === true
+function acceptsValue({ accepts, valueIsOptional }: StepOption, value: string | true): boolean {
+  if (value === true) return accepts === undefined || valueIsOptional === true
   return accepts?.(value) === true
 }
 
-/** A rejection needs a gate, and leads back to an earlier line of the same chain. */
+/** Checks `rework`: it needs a gate, and names a step on an earlier line of the same chain. */
 function checkReworks(
   reader: FieldReader,
   node: YamlNode,
@@ -449,7 +456,7 @@ function checkReworks(
   }
 }
 
-/** The names of the steps on the lines before that of a step. */
+/** Returns the names of the steps on earlier lines. */
 function earlierNames(
   steps: readonly ChainStep[],
   names: readonly string[],
@@ -460,7 +467,7 @@ function earlierNames(
   return names.slice(0, first)
 }
 
-/** Conditions name steps of earlier lines, and no `id` is the name of another step. */
+/** Checks that conditions name steps of earlier lines, and that no `id` is another step's name. */
 function checkNames(reader: FieldReader, node: YamlNode, steps: readonly ChainStep[]): void {
   const names = stepNames(steps)
   for (const [index, { when, id, line }] of steps.entries()) {
@@ -469,11 +476,11 @@ function checkNames(reader: FieldReader, node: YamlNode, steps: readonly ChainSt
       reader.report('chain-step-form', at, `Two steps have the name \`${id}\`.`)
     }
     if (when === undefined) continue
-    const named = conditionOf(when).step
+    const stepName = conditionOf(when).step
     const earlier = earlierNames(steps, names, index)
-    if (earlier.includes(named)) continue
-    const message = `\`when\` names \`${named}\`, which is not a step of an earlier line.`
-    reader.report('chain-when-unknown', at, message, didYouMean(named, earlier))
+    if (earlier.includes(stepName)) continue
+    const message = `\`when\` names \`${stepName}\`, which is not a step of an earlier line.`
+    reader.report('chain-when-unknown', at, message, didYouMean(stepName, earlier))
   }
 }
 

@@ -3,7 +3,7 @@ import { exitCode, type ExitCode, SkillrailError } from '#core/errors'
 /** Base of the errors about skills. */
 export class SkillError extends SkillrailError {}
 
-/** No skill of that name or at that path. */
+/** No skill has that name or path. */
 export class SkillNotFoundError extends SkillError {
   override readonly exitCode: ExitCode = exitCode.notFound
 }
@@ -17,13 +17,13 @@ export class SkillValidationError extends SkillError {}
 /** The file could not be read, is too large, or refers to itself. */
 export class SkillLoadError extends SkillError {}
 
-/** Whether a skill is there and its file cannot be used. */
+/** Whether a skill exists but its file cannot be used. */
 export function isUnusable(error: unknown): error is SkillError {
   const kinds = [SkillParseError, SkillValidationError, SkillLoadError]
   return kinds.some((kind) => error instanceof kind)
 }
 
-/** Two different skills of one name in one location. */
+/** Two different skills in one location have the same name. */
 export class SkillConflictError extends SkillError {}
 
 /** The skill may not be invoked in this way (by the user, by the model). */

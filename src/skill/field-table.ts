@@ -1,6 +1,6 @@
 import { argumentNamePattern } from './arguments.ts'
 
-/** What a field's value must look like; `fields.ts` has one reader for each. */
+/** The form of a field's value; `fields.ts` has one reader for each. */
 type FieldKind =
   | 'text'
   | 'boolean'
@@ -15,13 +15,13 @@ type FieldKind =
   | 'hooks'
   | 'any'
 
-/** The words of `early_exit_on` and of `retry_until`; the first is the default. */
+/** The values of `early_exit_on` and `retry_until`; the first is the default. */
 export const earlyExits = ['none', 'failure', 'success', 'critical'] as const
 export const retryEnds = ['none', 'stable', 'success'] as const
 
 export interface FieldDefinition {
   name: string
-  /** `client`: foreign to Skillrail, known because a client documents it. */
+  /** `client`: not a field of Skillrail; a client documents it. */
   owner: 'specification' | 'skillrail' | 'client'
   /** The products that document the field, besides its owner. */
   clients: readonly string[]
@@ -177,8 +177,8 @@ type Schema = Readonly<Record<string, unknown>>
 
 /**
  * The frontmatter as a JSON Schema (draft 7, which editors read), made from the table of fields.
- * It accepts what `validate` finds no error in, as far as one field at a time can tell; it refuses
- * some forms that `validate` only warns of, such as an unquoted number in place of a text.
+ * It accepts every file without `validate` errors that one field alone shows. It refuses some forms
+ * for which `validate` only warns, such as an unquoted number in place of a text.
  */
 export function frontmatterJsonSchema(): Schema {
   return {
@@ -196,8 +196,8 @@ function properties(fields: ReadonlyMap<string, FieldDefinition>): Schema {
   return Object.fromEntries(
     Array.from(fields.values(), (field) => {
       const { name, constraint, clients, owner, source } = field
-      const known = owner === 'client' ? ` Only ${clients.join(' and ')}.` : ''
-      return [name, { ...fieldSchema(field), description: `${constraint}${known} ${source}` }]
+      const clientNote = owner === 'client' ? ` Only ${clients.join(' and ')}.` : ''
+      return [name, { ...fieldSchema(field), description: `${constraint}${clientNote} ${source}` }]
     }),
   )
 }

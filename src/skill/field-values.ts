@@ -3,7 +3,7 @@ import { didYouMean } from '#core/text'
 import type { YamlNode } from './read-yaml.ts'
 import { finding, type Position, type RuleCode } from './rules.ts'
 
-/** Reads fields: a value that is absent or wrong is undefined, with a diagnostic if wrong. */
+/** Reads fields: an absent or invalid value is undefined, and an invalid one gets a diagnostic. */
 export class FieldReader {
   readonly #path: string
   readonly #diagnostics: Diagnostic[]
@@ -17,7 +17,10 @@ export class FieldReader {
     this.#diagnostics.push(finding(code, this.#path, at, message, hint || undefined))
   }
 
-  /** The text of a scalar. An empty plain value or `null` is undefined, `null` in quotes is a text. */
+  /**
+   * Returns the text of a scalar. An empty plain value or `null` is undefined, `null` in quotes is
+   * text.
+   */
   text(field: string, node: YamlNode | undefined): string | undefined {
     if (!node || isNull(node)) return undefined
     if (node.kind === 'scalar') return node.text.trim() || undefined
@@ -25,13 +28,13 @@ export class FieldReader {
     return this.report('field-type', node, message)
   }
 
-  /** `true`, `false`, and the words that YAML 1.1 and Claude Code take for them. */
+  /** Reads `true`, `false`, and the words that mean the same to YAML 1.1 and Claude Code. */
   boolean(field: string, node: YamlNode | undefined): boolean | undefined {
     if (!node || isNull(node)) return undefined
     const word = node.kind === 'scalar' ? node.text.trim().toLowerCase() : ''
     if (['true', 'yes', 'on', '1'].includes(word)) return true
     if (['false', 'no', 'off', '0'].includes(word)) return false
-    const message = `\`${field}\` is ${shown(node)}; it must be true or false.`
+    const message = `\`${field}\` is ${describeValue(node)}; it must be true or false.`
     return this.report('field-type', node, message)
   }
 
@@ -43,8 +46,12 @@ export class FieldReader {
     const number = isNumber ? Number(node.value) : Number(isDigits ? text : Number.NaN)
     if (Number.isSafeInteger(number) && number >= minimum) return number
     const code = isDigits || Number.isSafeInteger(number) ? 'field-value' : 'field-type'
-    const wanted = `a whole number of at least ${minimum}`
-    return this.report(code, node, `\`${field}\` is ${shown(node)}; it must be ${wanted}.`)
+    const requirement = `a whole number of at least ${minimum}`
+    return this.report(
+      code,
+      node,
+      `\`${field}\` is ${describeValue(node)}; it must be ${requirement}.`,
+    )
   }
 
   choice<Word extends string>(
@@ -60,7 +67,7 @@ export class FieldReader {
     return this.report('field-value', node, message, didYouMean(text, choices))
   }
 
-  /** Words from a list, or from one string separated by spaces or commas. */
+  /** Reads words from a list, or from one string separated by spaces or commas. */
   words(field: string, node: YamlNode | undefined): readonly Word[] | undefined {
     if (!node || isNull(node)) return []
     if (node.kind === 'scalar') {
@@ -74,14 +81,14 @@ export class FieldReader {
     const words = node.items.flatMap((item): Word[] => {
       const text = item.kind === 'scalar' ? item.text.trim() : ''
       if (text !== '') return [{ text, node: item }]
-      const found = item.kind === 'scalar' ? 'empty' : describe(item)
-      this.report('field-type', item, `An entry of \`${field}\` is ${found}; it must be a name.`)
+      const form = item.kind === 'scalar' ? 'empty' : describe(item)
+      this.report('field-type', item, `An entry of \`${field}\` is ${form}; it must be a name.`)
       return []
     })
     return words.length === node.items.length ? words : undefined
   }
 
-  /** A path below the skill's directory, checked by its letters only. */
+  /** Reads a path below the skill's directory; the path is not resolved on the disk. */
   path(field: string, node: YamlNode | undefined): string | undefined {
     const text = this.text(field, node)
     if (text === undefined || !node || staysInside(text)) return text
@@ -92,7 +99,7 @@ export class FieldReader {
 
 type Word = { text: string; node: YamlNode }
 
-/** Whether a relative path has only forward steps, by its letters. */
+/** Whether the text of a relative path never leaves its directory. */
 export function staysInside(path: string): boolean {
   if (path === '' || /^\/|[\\\0]|^[a-z]:/i.test(path)) return false
   return !path.split('/').includes('..')
@@ -107,6 +114,6 @@ export function describe(node: YamlNode): string {
   return node.kind === 'list' ? 'a list' : 'a text'
 }
 
-function shown(node: YamlNode): string {
+function describeValue(node: YamlNode): string {
   return node.kind === 'scalar' ? `\`${node.text.trim()}\`` : describe(node)
 }

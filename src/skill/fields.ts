@@ -10,10 +10,10 @@ import type { YamlEntry, YamlMap, YamlNode } from './read-yaml.ts'
 
 /**
  * Reads every field that Skillrail acts on. Types and forms are checked here, for every purpose;
- * what only the written specification wants (lengths, names, unknown fields) `validate` adds.
+ * `validate` adds the rules of the written specification (lengths, names, unknown fields).
  *
- * An extension at the top level takes precedence over the same below `metadata`. A field that cannot
- * be used is an error here and undefined, or its default, in the result.
+ * An extension at the top level takes precedence over the same extension below `metadata`. An
+ * unusable field is an error here, and undefined or its default in the result.
  */
 export function readFields(
   root: YamlMap,
@@ -104,7 +104,7 @@ function isNotScalar(node: YamlNode): boolean {
   return node.kind !== 'scalar'
 }
 
-/** `argument-hint: [file]` is a list to YAML, and what its author meant is the text. */
+/** `argument-hint: [file]` is a list in YAML, but its author means the text. */
 function readHint(reader: FieldReader, node: YamlNode | undefined): string | undefined {
   if (node?.kind !== 'list' || !node.flow || node.items.some(isNotScalar)) {
     return reader.text('argument-hint', node)

@@ -18,10 +18,10 @@ export interface FixChange {
 }
 
 /**
- * Fixes what can be fixed without a decision: a byte order mark, CRLF, blanks at the ends of lines
+ * Fixes problems that need no decision: a byte order mark, CRLF, blanks at the ends of lines
  * of the frontmatter, values that YAML cannot read until they are quoted, texts that YAML cuts at
- * ` #`, and the form of `allowed-tools`. Values that could be read in full before read the same
- * afterwards; anything else is left as it is. Fixing the result again changes nothing.
+ * ` #`, and the form of `allowed-tools`. Values that were readable have the same value afterwards;
+ * everything else stays unchanged. Fixing the result again changes nothing.
  */
 export function fixSkill(text: string): { text: string; changes: FixChange[] } {
   const changes: FixChange[] = []
@@ -36,8 +36,8 @@ export function fixSkill(text: string): { text: string; changes: FixChange[] } {
     changes.push({ line, message: 'replaced CRLF by LF' })
   }
   for (const fix of [quoteValues, quoteCutTexts, trimLines, rewriteTools]) {
-    const found = frontmatterLines(fixed)
-    const result = found && fix(found)
+    const frontmatter = frontmatterLines(fixed)
+    const result = frontmatter && fix(frontmatter)
     if (!result) continue
     fixed = result.lines.join('\n')
     changes.push(...result.changes)
@@ -51,15 +51,15 @@ function sourceOf({ lines, close }: { lines: readonly string[]; close: number })
   return `${lines.slice(1, close).join('\n')}\n`
 }
 
-function read(found: { lines: readonly string[]; close: number }) {
-  const { root } = readYaml(sourceOf(found), { firstLine: 2, path: '' })
+function read(frontmatter: { lines: readonly string[]; close: number }) {
+  const { root } = readYaml(sourceOf(frontmatter), { firstLine: 2, path: '' })
   return { map: root?.kind === 'map' ? root : undefined }
 }
 
 /** Reading again costs time. */
 const mostTries = 100
 
-/** Only where the frontmatter cannot be read, and only if it can be afterwards. */
+/** Acts only if the frontmatter is unreadable and quotes make it readable. */
 function quoteValues({ lines, close }: FrontmatterLines): LineFix | undefined {
   const reading = readAuthoredYaml(sourceOf({ lines, close }), { firstLine: 2, path: '' })
   if (reading.quoted.length === 0) return undefined
@@ -69,13 +69,13 @@ function quoteValues({ lines, close }: FrontmatterLines): LineFix | undefined {
 }
 
 /**
- * Text that YAML takes for a comment, where it is more likely to be text: `#` before a letter, or
- * behind several words. A name or a list of tools has no `#`.
+ * Quotes values with a YAML comment that is probably text: `#` before a letter, or after several
+ * words. A name or a list of tools has no `#`.
  */
-function quoteCutTexts({ lines: given, close }: FrontmatterLines): LineFix | undefined {
-  const { map } = read({ lines: given, close })
+function quoteCutTexts({ lines: fileLines, close }: FrontmatterLines): LineFix | undefined {
+  const { map } = read({ lines: fileLines, close })
   const changes: FixChange[] = []
-  let lines: readonly string[] = given
+  let lines: readonly string[] = fileLines
   for (const value of map ? cutTexts(map) : []) {
     const { comment } = value
     const isBefore = comment.line < value.line
@@ -106,11 +106,11 @@ function cutTexts(map: YamlMap): (YamlScalar & { comment: YamlComment })[] {
 
 const unquotedFields: ReadonlySet<string> = new Set(['name', 'allowed-tools', 'run', 'inject'])
 
-/** Blanks at the ends of lines, where they are not part of a value. */
-function trimLines({ lines: given, close }: FrontmatterLines): LineFix | undefined {
-  const { map } = read({ lines: given, close })
+/** Removes blanks at the ends of lines that are not part of a value. */
+function trimLines({ lines: fileLines, close }: FrontmatterLines): LineFix | undefined {
+  const { map } = read({ lines: fileLines, close })
   if (!map) return undefined
-  const ending = [...given.slice(0, close + 1).entries()].flatMap(([index, line]) =>
+  const ending = [...fileLines.slice(0, close + 1).entries()].flatMap(([index, line]) =>
     withoutBlanks(line) === line ? [] : [index],
   )
   const texts = linesOfTexts(map, close)
@@ -118,7 +118,7 @@ function trimLines({ lines: given, close }: FrontmatterLines): LineFix | undefin
   const inside = ending.filter((index) => texts.has(index))
   const single = inside.length > mostTries ? [] : inside.map((index) => [index])
   const trimmed = new Set<number>()
-  let lines = given
+  let lines = fileLines
   for (const group of [ending, outside, ...single]) {
     if (trimmed.size === ending.length) break
     const chosen = new Set(group)
@@ -138,16 +138,18 @@ function withoutBlanks(line: string): string {
   return withoutEnd(line, ' \t\r')
 }
 
-/** The lines of blocks of text and of quoted texts with several lines, where a blank can be text. */
+/**
+ * Returns the lines of text blocks and multi-line quoted texts, in which a blank can be text.
+ */
 function linesOfTexts(map: YamlMap, close: number): ReadonlySet<number> {
   const scalars = scalarsOf(map)
-  const found = new Set<number>()
+  const textLines = new Set<number>()
   for (const [at, { style, line }] of scalars.entries()) {
     const end = (scalars[at + 1]?.line ?? close + 1) - 1
     if (style === 'plain' || end === line) continue
-    for (let index = line - 1; index < end; index++) found.add(index)
+    for (let index = line - 1; index < end; index++) textLines.add(index)
   }
-  return found
+  return textLines
 }
 
 function scalarsOf(node: YamlNode): YamlScalar[] {
@@ -156,24 +158,24 @@ function scalarsOf(node: YamlNode): YamlScalar[] {
   return node.entries.flatMap(({ key, value }) => [key, ...scalarsOf(value)])
 }
 
-/** One string separated by spaces, unless a comment would be lost. */
-function rewriteTools(found: FrontmatterLines): LineFix | undefined {
-  const { map: before } = read(found)
+/** Writes one string separated by spaces, unless a comment would be lost. */
+function rewriteTools(frontmatter: FrontmatterLines): LineFix | undefined {
+  const { map: before } = read(frontmatter)
   const { entries = [], flow = true } = before ?? {}
   const index = entries.findIndex(({ key }) => key.text === name)
   const { key, value } = entries[index] ?? {}
   if (flow || !before || key?.column !== 1 || !value) return undefined
   const isForeign = value.kind === 'list' || (value.kind === 'scalar' && hasCommas(value.text))
-  // Without its end a pattern is not a permission; to close it would make one.
+  // A pattern without its end is no permission; closing it would create one.
   if (!isForeign || !isBalanced(value)) return undefined
   if (value.kind === 'list' && value.items.some((item) => item.kind !== 'scalar')) return undefined
   const start = key.line - 1
-  let end = (entries[index + 1]?.key.line ?? found.close + 1) - 1
-  while (end - 1 > start && /^\s*(?:#.*)?$/.test(found.lines[end - 1] ?? '')) end--
-  if (found.lines.slice(start, end).some((line) => /(?:^|\s)#/.test(line))) return undefined
+  let end = (entries[index + 1]?.key.line ?? frontmatter.close + 1) - 1
+  while (end - 1 > start && /^\s*(?:#.*)?$/.test(frontmatter.lines[end - 1] ?? '')) end--
+  if (frontmatter.lines.slice(start, end).some((line) => /(?:^|\s)#/.test(line))) return undefined
   const line = `${name}: ${quoteText(formatAllowedTools(parseAllowedTools(value)))}`
-  const lines = found.lines.toSpliced(start, end - start, line)
-  const { map: after } = read({ lines, close: found.close - (end - start - 1) })
+  const lines = frontmatter.lines.toSpliced(start, end - start, line)
+  const { map: after } = read({ lines, close: frontmatter.close - (end - start - 1) })
   if (!isSame(before, after)) return undefined
   const message = 'wrote `allowed-tools` as one string separated by spaces'
   return { lines, changes: [{ line: key.line, message }] }
@@ -181,16 +183,18 @@ function rewriteTools(found: FrontmatterLines): LineFix | undefined {
 
 const name = 'allowed-tools'
 
-/** Whether two trees have the same keys, texts, values and tools, wherever they stand in the file. */
+/**
+ * Whether two trees have the same keys, texts, values and tools, at any position in the file.
+ */
 function isSame(a: YamlNode, b: YamlNode | undefined): boolean {
-  const plain = (node: YamlNode): unknown => {
+  const comparable = (node: YamlNode): unknown => {
     if (node.kind === 'scalar') return [node.text, node.value]
-    if (node.kind === 'list') return { items: node.items.map(plain) }
+    if (node.kind === 'list') return { items: node.items.map(comparable) }
     const pairs = node.entries.map(({ key, value }) => {
       const isTools = key.text === name && isBalanced(value)
-      return [key.text, isTools ? parseAllowedTools(value) : plain(value)]
+      return [key.text, isTools ? parseAllowedTools(value) : comparable(value)]
     })
     return { pairs }
   }
-  return b !== undefined && JSON.stringify(plain(a)) === JSON.stringify(plain(b))
+  return b !== undefined && JSON.stringify(comparable(a)) === JSON.stringify(comparable(b))
 }

@@ -1,6 +1,6 @@
 /**
  * Finds the frontmatter: from a line `---` at the top to the next line that is `---`, blanks aside.
- * Offsets are UTF-16 units into the text that was given; lines count from 1.
+ * Offsets are UTF-16 units of the text; lines count from 1.
  */
 export function splitFrontmatter(text: string) {
   const byteOrderMark = text.charCodeAt(0) === 0xfeff
@@ -27,7 +27,7 @@ export function splitFrontmatter(text: string) {
       end,
       /** The line on which `source` begins. */
       firstLine: 2,
-      /** Everything behind the line of the closing `---`, as it stands. */
+      /** Everything after the line of the closing `---`, unchanged. */
       body: text.slice(bodyStart),
       bodyStart,
       bodyLine: 2 + source.split('\n').length,
@@ -35,7 +35,9 @@ export function splitFrontmatter(text: string) {
   }
 }
 
-/** The offset of the next line where only blanks follow; the end of the text counts as one. */
+/**
+ * Returns the offset of the next line if only blanks follow; the end of the text counts as a line.
+ */
 function lineAfterDelimiter(text: string, offset: number): number | undefined {
   for (let at = offset; at < text.length; at++) {
     const code = text.charCodeAt(at)
@@ -54,7 +56,9 @@ export interface FrontmatterLines {
 
 export const marker = /^---[ \t]*\r?$/
 
-/** The lines of a file whose frontmatter is opened and closed; undefined of any other file. */
+/**
+ * Returns the lines of a file whose frontmatter is opened and closed; undefined for any other file.
+ */
 export function frontmatterLines(text: string): FrontmatterLines | undefined {
   const lines = text.split('\n')
   if (!marker.test((lines[0] ?? '').replace(/^\ufeff/, ''))) return undefined

@@ -16,17 +16,22 @@ export interface TriggerDeclaration {
   inject: string
   line: number
   when?: TriggerOccasion | undefined
-  /** Of an overlay: the directory that the file is relative to. */
+  /** For an overlay: the directory that the file is relative to. */
   base?: string | undefined
 }
 
-/** What a trigger waits for besides a pattern in the prompt. `require`: the tool call is denied once. */
+/**
+ * The event of a trigger that is not a pattern in the prompt. `require`: the tool call is denied
+ * once.
+ */
 export type TriggerOccasion =
   | { kind: 'examples'; examples: readonly string[] }
   | { kind: 'paths'; paths: readonly string[]; on: 'edit' | 'read'; require: boolean }
   | { kind: 'command'; pattern: string; require: boolean }
 
-/** The policy fields beside `chain`, with the defaults of the chaining proposal. Times in seconds. */
+/**
+ * The policy fields next to `chain`, with the chaining proposal's defaults. Times in seconds.
+ */
 export interface ChainPolicy {
   async: boolean
   continueOnError: boolean
@@ -43,17 +48,17 @@ export interface ChainPolicy {
   raceMode: boolean
 }
 
-/** What a step of a chain may have besides the policy of its chain. Times in seconds. */
+/** Options of a single step of a chain. Times in seconds. */
 export interface StepOptions {
   /** Steps with the same number run in parallel. */
   group?: number
   /** At most this number of attempts, until one succeeds. */
   retry?: number
-  /** Before the second attempt; doubled before each further one. */
+  /** Delay before the second attempt; doubled before each further one. */
   backoff?: number
-  /** Of each attempt. */
+  /** Time limit of each attempt. */
   timeout?: number
-  /** `STEP.STATE` or `!STEP.STATE` of an earlier line; where it is false the step is skipped. */
+  /** `STEP.STATE` or `!STEP.STATE` of an earlier line; if it is false, the step is skipped. */
   when?: string
   /** Its failure does not count. */
   allowFailure?: true
@@ -65,19 +70,26 @@ export interface StepOptions {
   check?: string
   /** How often a failed check keeps an agent at the step before a user is asked; default 3. */
   maxBlocks?: number
-  /** Everything that an agent may call in the step, written as `allowed-tools`; default: everything. */
+  /**
+   * The only tools that an agent may call in the step, written as `allowed-tools`; default: all.
+   */
   tools?: string
   /** Calls that belong to the step, written as `allowed-tools`: nothing else may make them. */
   guard?: string
-  /** The step of an earlier line from which the chain is done again after a rejection at the gate. */
+  /**
+   * The step of an earlier line from which the chain is done again after a rejection at the gate.
+   */
   rework?: string
 }
 
-/** How sure it must be that a user approved: `true` is a prompt in the session of the agent, or better. */
+/**
+ * How strong the proof of a user's approval must be: `true` is a prompt in the agent's session, or
+ * stronger.
+ */
 export type Gate = true | 'attended' | 'signed'
 
 export interface ChainStep extends StepOptions {
-  /** Of its skill, or a path of names below the parent of the chain. */
+  /** The name of its skill, or a path of names below the parent of the chain. */
   name: string
   line: number
   id?: string
@@ -88,9 +100,9 @@ export interface ChainDeclaration {
   steps: readonly ChainStep[]
   policy: ChainPolicy
   gates: readonly string[]
-  /** Its guards apply in the project without a rail, too. */
+  /** Its guards also apply in the project without a rail. */
   guardsAlways?: true | undefined
-  /** A step that only the agent vouches for has failed. */
+  /** A step fails if only the agent's report says that it succeeded. */
   requireVerified?: true | undefined
   line: number
 }
@@ -111,7 +123,7 @@ export interface SkillFields {
   triggers: readonly TriggerDeclaration[]
   chain?: ChainDeclaration | undefined
   run?: string | undefined
-  /** Its scripts run in a sandbox even where it is trusted. */
+  /** Its scripts run in a sandbox even if it is trusted. */
   sandbox?: true | undefined
   model?: string | undefined
   context?: 'fork' | undefined
@@ -138,12 +150,15 @@ export interface SkillReading {
   diagnostics: readonly Diagnostic[]
 }
 
-/** A file below a skill's directory: `path` is relative to that, with `/`; on Windows all are `executable`. */
+/**
+ * A file below a skill's directory: `path` is relative to that, with `/`; on Windows all are
+ * `executable`.
+ */
 export interface SkillFile {
   path: string
   executable: boolean
   size: number
 }
 
-/** All files of one skill. Not given where nobody looked, which is not the same as empty. */
+/** All files of one skill. Absent means unknown; empty means that there are none. */
 export type SkillFiles = readonly SkillFile[]

@@ -18,13 +18,14 @@ const longestSkill: number = 1024 * 1024
 
 /**
  * Reads a `SKILL.md`, as leniently as the client guide asks: a wrong name still loads, a missing
- * description does not. `skill` is undefined where the file cannot be used; the diagnostics say why
- * and what else is wrong with the fields. Never throws for what is in the file.
+ * description does not. `skill` is undefined if the file cannot be used; the diagnostics say why
+ * and list invalid fields. No content of the file makes it throw.
  *
  * @throws {UsageError} for an argument of a wrong kind.
  *
  * @example
- * const { skill, diagnostics } = parseSkill('---\nname: a\ndescription: Does a.\n---\n', { path: 'a/SKILL.md' })
+ * const { skill, diagnostics } = parseSkill('---\nname: a\ndescription: Does a.\n---\n', { path:
+ * 'a/SKILL.md' })
  */
 export function parseSkill(content: string | Uint8Array, options: { path: string }): SkillReading {
   checkArgument(content, 'The content of the skill', rule.content)
@@ -46,7 +47,7 @@ export function parseSkill(content: string | Uint8Array, options: { path: string
   return { skill: { path, fields, frontmatter: root, body: body.trim(), bodyLine }, diagnostics }
 }
 
-/** The frontmatter of a file as a tree, or what stands in the way. */
+/** Reads the frontmatter of a file as a tree, or returns diagnostics. */
 export function readFrontmatter(content: string | Uint8Array, path: string) {
   const diagnostics: Diagnostic[] = []
   const refuse = (code: RuleCode, message: string, at?: Position, hint?: string) => {
@@ -91,14 +92,17 @@ export function readFrontmatter(content: string | Uint8Array, path: string) {
   const at = { line: 2, column: 1 }
   const hint = 'It needs at least a line `name: …` and a line `description: …`.'
   if (!root) return refuse('frontmatter-empty', 'The frontmatter is empty.', at, hint)
-  const found = root.kind === 'list' ? 'a list' : 'a single text'
-  const message = `The frontmatter is ${found}, not a mapping of fields.`
+  const form = root.kind === 'list' ? 'a list' : 'a single text'
+  const message = `The frontmatter is ${form}, not a mapping of fields.`
   return refuse('frontmatter-not-mapping', message, at, hint)
 }
 
 const kindsWithoutText: ReadonlySet<string> = new Set(['boolean', 'integer', 'choice', 'chain'])
 
-/** A number, a flag or a choice has no text that could be cut, and `#` begins a comment in a chain. */
+/**
+ * Whether a comment cuts nothing: a number, a flag or a choice has no text, and `#` begins a
+ * comment in a chain.
+ */
 export function takesNoText(key: string): boolean {
   return kindsWithoutText.has(metadataFields.get(key)?.kind ?? '')
 }

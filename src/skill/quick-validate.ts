@@ -1,4 +1,5 @@
-// The source of skills/creating-skills/scripts/quick_validate.mjs: `npm run generate` makes one file of
+// The source of skills/creating-skills/scripts/quick_validate.mjs: `npm run generate` makes one
+// file of
 // it that needs nothing but Node.
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -8,7 +9,7 @@ import { validateSkill } from './validate.ts'
 
 process.exitCode = main(process.argv.slice(2))
 
-/** 0: all valid; 1: a skill is not; 2: wrong use. */
+/** Returns 0 if all skills are valid, 1 if one is not, and 2 for wrong usage. */
 function main(paths: readonly string[]): number {
   const missing = paths.find((path) => !existsSync(path))
   if (missing !== undefined || paths.length === 0) {

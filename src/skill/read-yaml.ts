@@ -18,7 +18,7 @@ export interface YamlScalar extends Position {
   /** The text as YAML 1.2 core resolves it: a plain `true` is a boolean, a quoted one a string. */
   value: string | number | boolean | null
   style: (typeof styles)[number]
-  /** Of a plain scalar: text beside it, from `#` on, that may have been meant as a part of it. */
+  /** For a plain scalar: text after it, from `#` on, that may have been meant as a part of it. */
   comment?: YamlComment | undefined
 }
 
@@ -42,7 +42,9 @@ interface YamlList extends Position {
   items: readonly YamlNode[]
 }
 
-/** UTF-8 bytes, collections inside one another, keys in all mappings, diagnostics that are reported. */
+/**
+ * UTF-8 bytes, nested collections, keys in all mappings, reported diagnostics.
+ */
 const yamlLimits = { bytes: 64 * 1024, depth: 32, keys: 4000, diagnostics: 20 } as const
 
 /** Keys that would reach the prototype of an object made from the frontmatter. */
@@ -69,7 +71,7 @@ export function readYaml(source: string, options: ReadYamlOptions): YamlReading 
     return reader.read(parseEvents(source, { maxDepth: Number.MAX_SAFE_INTEGER }))
   } catch (error) {
     if (error instanceof YAMLException) reader.reportSyntax(error)
-    // The stack does not suffice for such nesting.
+    // The stack is too small for such nesting.
     else if (error instanceof RangeError) reader.report('yaml-too-deep', 0, tooDeep)
     else throw error
     return reader.failed()
@@ -89,7 +91,7 @@ class TreeReader {
   readonly #diagnostics: Diagnostic[] = []
   #events: readonly Event[] = []
   #next = 0
-  /** The offset behind what was read last, as far as the events tell it. */
+  /** The offset after the last event, if the event has one. */
   #end = 0
   #keys = 0
 
@@ -219,8 +221,8 @@ class TreeReader {
   }
 
   /**
-   * A value or an item with the comments around it, if it is plain.
-   * @param indent that of the key or the dash; deeper lines below look like a part of the value
+   * Reads a value or an item, with the comments around it if it is plain.
+   * @param indent indentation of the key or the dash; deeper lines look like a part of the value
    */
   #value(indent: number): YamlNode {
     const indicatorEnd = this.#behind(indicator, this.#behind(betweenNodes))
@@ -269,14 +271,14 @@ class TreeReader {
     return this.#behind(blockIndicator)
   }
 
-  /** The place of a value or an item that is not there: behind its indicator. */
+  /** Returns the place of an absent value or item: after its indicator. */
   #absentValue(): number {
     const at = this.#behind(betweenNodes)
     const behind = this.#behind(indicator, at)
     return behind > at ? behind : this.#behind(blanks)
   }
 
-  /** The offset behind what a sticky pattern matches; `from` is the end of what was read last. */
+  /** Returns the offset after a sticky pattern's match; `from` is the end of the last event. */
   #behind(pattern: RegExp, from = this.#end): number {
     pattern.lastIndex = from
     return from + (pattern.exec(this.#source)?.[0].length ?? 0)
@@ -291,7 +293,7 @@ class TreeReader {
 }
 
 const betweenNodes = /(?:[\s,\]}]|#.*)*/y
-/** What announces a value or an item, and blanks on its line. */
+/** The indicator of a value or an item, and blanks on its line. */
 const indicator = /[:-](?=[\s,[\]{}]|$)[ \t]*/y
 const blanks = /[ \t]*/y
 const commentBehind = /([ \t]*)(#[^\n]*)/y
@@ -301,7 +303,7 @@ const absentKey = /(?:[\s,?{]|#.*)*/y
 const blockIndicator = /(?:[^|>#]|#.*)*/y
 const documentEnd = /(?:\s|#.*|\.\.\.)*/y
 
-/** What the core schema of YAML 1.2 makes of a plain scalar; everything else is a string. */
+/** Resolves a plain scalar by the core schema of YAML 1.2; everything else is a string. */
 function resolvePlain(text: string): string | number | boolean | null {
   if (/^(?:~|null|Null|NULL)?$/.test(text)) return null
   if (/^(?:true|True|TRUE)$/.test(text)) return true

@@ -6,24 +6,24 @@ export interface SkillReference {
   kind: 'link' | 'path'
 }
 
-/** A longer line is data and no prose; scanning it could take long. */
+/** A longer line is data, not prose; scanning it could take long. */
 const longestLine = 5000
 
 /**
- * The files that the instructions refer to: relative Markdown links outside code, and bare paths
- * below `scripts/`, `references/` or `assets/`, code included, because that is where scripts are
- * called. A target is reported once, where it occurs first.
+ * Finds the files that the instructions refer to: relative Markdown links outside code, and bare
+ * paths below `scripts/`, `references/` or `assets/`, also in code, because code calls scripts. A
+ * target is reported once, where it occurs first.
  *
- * A path that only illustrates is left out: one with a placeholder (`references/<topic>.md`,
+ * A path that is only an illustration is left out: one with a placeholder (`references/<topic>.md`,
  * `assets/*.png`, `scripts/your-script.py`), one without a file extension outside `scripts/`, one
  * below another directory (`my-skill/scripts/a.py`), one drawn in a directory tree, and every bare
  * path in a fenced block that shows Markdown or YAML text.
  */
 export function findReferences(body: string): SkillReference[] {
   if (!mayRefer(body)) return []
-  const found = new Map<string, SkillReference>()
+  const references = new Map<string, SkillReference>()
   const add = (target: string, line: number, kind: SkillReference['kind']) => {
-    if (!found.has(target)) found.set(target, { target, line, kind })
+    if (!references.has(target)) references.set(target, { target, line, kind })
   }
   let fence: Fence | undefined
   for (const [index, line] of body.split('\n').entries()) {
@@ -42,17 +42,17 @@ export function findReferences(body: string): SkillReference[] {
       for (const target of barePaths(line.replace(linkPattern, ' '))) add(target, index + 1, 'path')
     }
   }
-  return [...found.values()]
+  return [...references.values()]
 }
 
-/** Cheap, because nearly every line of nearly every body says no. */
+/** A cheap check, because nearly no line contains a reference. */
 function mayRefer(text: string): boolean {
   return ['](', 'scripts/', 'references/', 'assets/'].some((part) => text.includes(part))
 }
 
 type Fence = { marker: string; language: string }
 
-/** Fenced blocks in which a path is a call, not a picture of one. */
+/** Languages of fenced blocks in which a path is a real call, not an illustration. */
 const shellLanguages = new Set(['', 'bash', 'sh', 'shell', 'console', 'zsh', 'powershell', 'pwsh'])
 
 function fenceOf(line: string): Fence | undefined {
@@ -66,28 +66,30 @@ const linkPattern = /\]\(\s*(?:<([^<>\n]+)>|([^\s()<>]+(?:\([^\s()]*\)[^\s()]*)*
 
 function linkTargets(line: string): string[] {
   const prose = withoutSpans(line)
-  return [...prose.matchAll(linkPattern)].flatMap(([, angled, plain]) => {
-    const target = decode((angled ?? plain ?? '').split(/[#?]/, 1)[0] ?? '').replace(/^\.\//, '')
+  return [...prose.matchAll(linkPattern)].flatMap(([, angled, bare]) => {
+    const target = decode((angled ?? bare ?? '').split(/[#?]/, 1)[0] ?? '').replace(/^\.\//, '')
     return isRelativeFile(target) ? [target] : []
   })
 }
 
-/** Without code: it ends at the next run of as many backticks as it begins with. Linear. */
+/**
+ * Removes code spans: a span ends at the next run of as many backticks as it begins with. Linear.
+ */
 function withoutSpans(line: string): string {
   const runs = [...line.matchAll(/`+/g)]
   // Each list ends with its first run that was not passed yet.
   const ahead = Map.groupBy(runs.toReversed(), ([{ length }]) => length)
-  let kept = ''
+  let prose = ''
   let from = 0
   for (const { 0: marks, index } of runs) {
     const same = ahead.get(marks.length) ?? []
     same.pop()
     const end = same.at(-1)
     if (index < from || !end) continue
-    kept += line.slice(from, index)
+    prose += line.slice(from, index)
     from = end.index + marks.length
   }
-  return kept + line.slice(from)
+  return prose + line.slice(from)
 }
 
 const barePattern =
@@ -100,7 +102,7 @@ function barePaths(line: string): string[] {
   )
 }
 
-/** Outside `scripts/` a word without an extension is a directory or a turn of phrase. */
+/** Outside `scripts/` a word without an extension is a directory or prose. */
 function isNamedFile(path: string): boolean {
   return /\.[A-Za-z]\w{0,7}$/.test(path) || (/^scripts\/[\w-]+$/.test(path) && /[-_]/.test(path))
 }
@@ -110,7 +112,7 @@ function isRelativeFile(target: string): boolean {
   return /[./]/.test(target) && !isElsewhere && !isPlaceholder(target)
 }
 
-/** Names that every reader knows not to exist. */
+/** Whether a name is a placeholder that every reader recognises. */
 function isPlaceholder(path: string): boolean {
   if (/[<>{}*$[\]|…]|\.\.\./.test(path)) return true
   return /(?:^|[/_.-])(?:example|your|my|foo|bar|xxx?|some|name|file\d?|path)(?=[/_.-]|$)/i.test(

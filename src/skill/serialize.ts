@@ -8,7 +8,9 @@ export interface SkillSource {
   body: string
 }
 
-/** The text of a `SKILL.md`, without defaults. Reading it gives the same fields and body. */
+/**
+ * Returns the text of a `SKILL.md`, without defaults. Reading it returns the same fields and body.
+ */
 export function serializeSkill({ fields, body }: SkillSource): string {
   const { name, description, license, compatibility, allowedTools, triggers = [] } = fields
   const { run, sandbox, model, context, agent, userInvocable, hooks } = fields
@@ -44,19 +46,19 @@ function scalarOf(value: unknown): string {
 
 function triggerLines({ match, inject, when }: TriggerDeclaration): string[] {
   const { kind, ...occasion } = when ?? { kind: 'match', match }
-  const written = Object.entries({ ...occasion, inject }).map(([name, value]) => {
+  const lines = Object.entries({ ...occasion, inject }).map(([name, value]) => {
     return `${name === 'pattern' ? kind : name}: ${scalarOf(value)}`
   })
-  return written.map((line, index) => `${index === 0 ? '  - ' : '    '}${line}`)
+  return lines.map((line, index) => `${index === 0 ? '  - ' : '    '}${line}`)
 }
 
-/** The author's own entries, then the chain with what differs from the defaults. */
+/** Returns the author's entries, then the parts of the chain that differ from the defaults. */
 function metadataLines({ metadata = {}, chain }: SkillSource['fields']): string[] {
-  const own = Object.entries(metadata).filter(
+  const authorEntries = Object.entries(metadata).filter(
     ([key]) => !metadataFields.has(key) || (chain === undefined && besideChain.has(key)),
   )
   const lines = [
-    ...own.map(([key, text]) => `  ${quoteText(key)}: ${quoteText(text)}`),
+    ...authorEntries.map(([key, text]) => `  ${quoteText(key)}: ${quoteText(text)}`),
     ...(chain ? chainLines(chain) : []),
   ]
   return lines.length === 0 ? [] : ['metadata:', ...lines]
@@ -74,7 +76,7 @@ function chainLines({ steps, policy, gates }: ChainDeclaration): string[] {
   ]
 }
 
-/** The proposal's form where no step has an option, else one step or group a line. */
+/** Uses the proposal's form if no step has an option, else one line per step or group. */
 function stepLines(steps: ChainDeclaration['steps']): string[] {
   const names = steps.map(({ name }) => name)
   const isPlain = steps.every(
@@ -105,7 +107,9 @@ function optionText([name, value]: ReturnType<typeof optionsOf>[number]): string
   return `${name}=${/^[^\s&"]+$/.test(text) ? text : `"${text.replaceAll(/["\\]/g, '\\$&')}"`}`
 }
 
-/** Words on one line, as the specification has it; as a list where a word has a separator in it. */
+/**
+ * Writes words on one line, as the specification does, or as a list if a word contains a separator.
+ */
 function wordLines(name: string, words: readonly string[]): string[] {
   if (!words.some((word) => /[\s,]/.test(word))) return [`  ${name}: ${quoteText(words.join(' '))}`]
   return [`  ${name}:`, ...words.map((word) => `    - ${jsonScalar(word)}`)]
@@ -143,13 +147,15 @@ Say what to do when the input is missing, unreadable or ambiguous.
 `
 }
 
-/** A YAML scalar on one line: plain where every reader takes it for the text, else in quotes. */
+/**
+ * Returns a YAML scalar on one line: plain if every reader reads it as the text, else in quotes.
+ */
 export function quoteText(text: string): string {
-  const plain =
+  const isPlain =
     /^[A-Za-z\u00c0-\uffff/(](?:[^\n\r\t]*[^\s:])?$/.test(text) &&
     !/: |\s#|[\p{Cc}\p{Cs}\p{Cn}\u2028\u2029\ufeff]/u.test(text) &&
     !/^(?:true|false|null|yes|no|on|off|y|n)$/i.test(text)
-  return plain ? text : jsonScalar(text)
+  return isPlain ? text : jsonScalar(text)
 }
 
 const control = /[\p{Cc}\u2028\u2029\ufeff\ufffe\uffff]/u

@@ -3,7 +3,9 @@ import { parseAllowedTools } from './allowed-tools.ts'
 import type { AllowedTool, StepOptions } from './model.ts'
 import type { RuleCode } from './rules.ts'
 
-/** What is wrong with the tools that a step names: a guard that guards nothing must not look like one. */
+/**
+ * A problem with the tools that a step names: a guard without effect must not look like a guard.
+ */
 export interface ToolProblem {
   code: RuleCode
   message: string
@@ -24,7 +26,7 @@ export function toolProblems({ guard, tools }: StepOptions): ToolProblem[] {
 /** The tools that Skillrail knows on every client, by their common names. */
 const commonTools = ['Bash', 'Edit', 'NotebookEdit', 'Read', 'Skill', 'Write']
 
-/** Marks of the shell: a pattern is compared with the words of one command, which have none. */
+/** Shell syntax: a pattern is compared with the words of one command, which contain none. */
 const shellSyntax = /["'`\\;|&<>$()\n]|^[\w*]+\+?=/
 
 function problemsOf(option: 'guard' | 'tools', entries: readonly AllowedTool[]): ToolProblem[] {
@@ -48,25 +50,25 @@ function problemsOf(option: 'guard' | 'tools', entries: readonly AllowedTool[]):
 }
 
 function entryProblem(option: string, { tool, pattern }: AllowedTool): ToolProblem | undefined {
-  const written = pattern === undefined ? tool : `${tool}(${pattern})`
+  const toolText = pattern === undefined ? tool : `${tool}(${pattern})`
   if (tool.startsWith('(')) {
-    const message = `\`${option}\` has \`${written}\`, which names no tool.`
+    const message = `\`${option}\` has \`${toolText}\`, which names no tool.`
     return { code: 'chain-tool-name', message, hint: 'Write `Bash(git push:*)`.' }
   }
   if (/^mcp/i.test(tool) && !/^mcp__[^_]/.test(tool)) {
-    const message = `\`${option}\` has \`${written}\`, which is not the name of an MCP tool.`
+    const message = `\`${option}\` has \`${toolText}\`, which is not the name of an MCP tool.`
     return { code: 'chain-tool-name', message, hint: 'Write `mcp__SERVER__TOOL`.' }
   }
   const near = commonTools.filter(
     (name) => editDistance(name.toLowerCase(), tool.toLowerCase()) === 1,
   )
   if (near.length > 0 && tool.length > 3) {
-    const message = `\`${option}\` has \`${written}\`, which no client is known to have.`
+    const message = `\`${option}\` has \`${toolText}\`, which no client is known to have.`
     return { code: 'chain-tool-name', message, hint: didYouMean(tool, near) }
   }
   const isShell = tool.toLowerCase() === 'bash'
   if (isShell && pattern !== undefined && shellSyntax.test(pattern)) {
-    const message = `\`${option}\` has \`${written}\`, which no command is: a pattern is compared with the words of each command of a line.`
+    const message = `\`${option}\` has \`${toolText}\`, which no command is: a pattern is compared with the words of each command of a line.`
     const hint =
       'Write the words as the program gets them, without quotes, variables and operators.'
     return { code: 'chain-tool-pattern', message, hint }
@@ -74,7 +76,9 @@ function entryProblem(option: string, { tool, pattern }: AllowedTool): ToolProbl
   return undefined
 }
 
-/** Calls that the step alone may make, and that its own list of tools denies. */
+/**
+ * Returns a problem for each call that only this step may make but that its list of tools denies.
+ */
 function excluded(guarded: readonly AllowedTool[], allowed: readonly AllowedTool[]): ToolProblem[] {
   return guarded
     .filter((call) => !allowed.some((entry) => overlaps(entry, call)))
@@ -101,7 +105,9 @@ function overlaps(one: AllowedTool, other: AllowedTool): boolean {
   return meet(first ?? '', second ?? '')
 }
 
-/** Whether some text may fit both, in which `*` stands for any characters: by what is before and after them. */
+/**
+ * Whether some text may match both patterns, by the texts before and after their `*`.
+ */
 function meet(a: string, b: string): boolean {
   const fits = (text: string, pattern: string): boolean => {
     const parts = pattern.split('*').map((part) => part.replaceAll(/[^\w]/g, String.raw`\$&`))

@@ -3,7 +3,7 @@ import { didYouMean } from '#core/text'
 import type { TriggerDeclaration } from './model.ts'
 import { valuesOf, type YamlMap, type YamlNode, type YamlScalar } from './read-yaml.ts'
 
-/** Triggers from a list of maps, or from lines of `PATTERN => FILE`. */
+/** Reads triggers from a list of maps, or from lines of `PATTERN => FILE`. */
 export function readTriggers(
   reader: FieldReader,
   node: YamlNode | undefined,
@@ -31,7 +31,7 @@ function readEntry(reader: FieldReader, item: YamlNode): TriggerDeclaration | un
   }
   const values = valuesOf(item)
   for (const { key } of item.entries) {
-    if (triggerKeys.some((known) => known === key.text)) continue
+    if (triggerKeys.some((triggerKey) => triggerKey === key.text)) continue
     const message = `A trigger has no key \`${key.text}\`.`
     reader.report('trigger-unknown-key', key, message, didYouMean(key.text, triggerKeys))
   }
@@ -110,25 +110,25 @@ function readPart(
 
 function readLines(reader: FieldReader, node: YamlScalar): TriggerDeclaration[] {
   const isLiteral = node.style === 'literal'
-  return node.text.split('\n').flatMap((written, index) => {
-    if (written.trim() === '') return []
-    // The text of a literal block begins on the line after its `|`; of other styles lines are folded.
+  return node.text.split('\n').flatMap((text, index) => {
+    if (text.trim() === '') return []
+    // The text of a literal block begins on the line after its `|`; other styles fold lines.
     const line = isLiteral ? node.line + 1 + index : node.line
     const at = { ...node, line }
-    const trigger = readTriggerLine(written, line)
+    const trigger = readTriggerLine(text, line)
     if (trigger) return checked(reader, at, trigger) ?? []
     const hint = 'Write `PATTERN => FILE`, one trigger a line.'
-    reader.report('trigger-form', at, `\`${written.trim()}\` is not a trigger.`, hint)
+    reader.report('trigger-form', at, `\`${text.trim()}\` is not a trigger.`, hint)
     return []
   })
 }
 
 /** Reads `PATTERN => FILE` and the string forms of the other kinds; undefined for anything else. */
-function readTriggerLine(written: string, line: number): TriggerDeclaration | undefined {
-  const separator = written.lastIndexOf(' => ')
-  const match = written.slice(0, Math.max(separator, 0)).trim()
+function readTriggerLine(text: string, line: number): TriggerDeclaration | undefined {
+  const separator = text.lastIndexOf(' => ')
+  const match = text.slice(0, Math.max(separator, 0)).trim()
   const [, inject = '', required] =
-    /^(.*?)( !require)?$/.exec(written.slice(separator + 4).trim()) ?? []
+    /^(.*?)( !require)?$/.exec(text.slice(separator + 4).trim()) ?? []
   if (separator < 0 || match === '' || inject === '') return undefined
   const [, kind, on, rest = ''] =
     /^(examples|command|paths(?:\[(edit|read)\])?):(.+)$/.exec(match) ?? []

@@ -27,10 +27,12 @@ import type { RuleCode } from './rules.ts'
 
 export interface ValidateOptions {
   path: string
-  /** The last part of the directory's path; undefined leaves out the rule that compares it. */
+  /** The last part of the directory's path; undefined skips the rule that compares it. */
   directoryName: string | undefined
   files?: SkillFiles | undefined
-  /** The text of one of the files; undefined where it is none, or too large. */
+  /**
+   * Returns the text of one of the files; undefined for a file that is not text or is too large.
+   */
   readFile?: ((path: string) => string | undefined) | undefined
 }
 
@@ -47,23 +49,26 @@ const validateOptions: OptionOwner<ValidateOptions> = {
 
 export interface Validation {
   name: string | undefined
-  /** Whether there is no error; warnings and advice do not count. */
+  /** Whether there are no errors; warnings and advice do not count. */
   valid: boolean
   isChain?: boolean | undefined
   diagnostics: Diagnostic[]
 }
 
 /**
- * The verdict of the written specification on one `SKILL.md`. Pass the bytes of the file where you
+ * Validates one `SKILL.md` against the written specification. Pass the bytes of the file if you
  * have them: only they show whether it is UTF-8.
  *
  * @example
  * validateSkill(bytes, { path: 'a/SKILL.md', directoryName: 'a' }).valid
  * @throws {UsageError} for an option that is unknown or of a wrong kind.
  */
-export function validateSkill(content: string | Uint8Array, given: ValidateOptions): Validation {
+export function validateSkill(
+  content: string | Uint8Array,
+  rawOptions: ValidateOptions,
+): Validation {
   checkArgument(content, 'The content of the skill', rule.content)
-  const options = checkOptions(given, validateOptions)
+  const options = checkOptions(rawOptions, validateOptions)
   const reading = readFrontmatter(content, options.path)
   const spec = reading.ok ? validateSpec(reading.root, reading.split, options) : undefined
   const diagnostics = [...reading.diagnostics, ...(spec?.diagnostics ?? [])]
@@ -76,13 +81,15 @@ const referenceOptions: OptionOwner<Pick<ValidateOptions, 'path' | 'directoryNam
   rules: { path: required(rule.text), directoryName: rule.text },
 }
 
-/** The verdict of the reference validator `skills-ref` on one `SKILL.md`, in its own words. */
+/**
+ * Returns the verdict of the reference validator `skills-ref` on one `SKILL.md`, with its messages.
+ */
 export async function validateReference(
   content: string | Uint8Array,
-  given: Pick<ValidateOptions, 'path' | 'directoryName'>,
+  rawOptions: Pick<ValidateOptions, 'path' | 'directoryName'>,
 ): Promise<Validation> {
   checkArgument(content, 'The content of the skill', rule.content)
-  const options = checkOptions(given, referenceOptions)
+  const options = checkOptions(rawOptions, referenceOptions)
   const port = await import('./reference/validate-reference.ts')
   return port.validateReference(content, options)
 }
@@ -149,7 +156,7 @@ function checkField(reader: FieldReader, { key, value }: YamlEntry): void {
     reader.report('client-field', key, message)
   } else if (!ownEmptyRule.includes(name) && isEmpty(value)) reportEmpty(reader, name, value)
   else if (textKinds.has(field.kind)) {
-    // A value, or an entry of a list, that YAML takes for something other than the text it is.
+    // A value, or a list entry, that YAML reads as something other than its text.
     const nodes = value.kind === 'list' ? value.items : [value]
     const unquoted = nodes.find(
       (node): node is YamlScalar =>
@@ -175,7 +182,7 @@ function reportEmpty(reader: FieldReader, name: string, value: YamlNode): void {
   reader.report('field-empty', value, message)
 }
 
-/** The limit holds for the value as YAML gives it, with the newline that a block scalar keeps. */
+/** The limit applies to the value that YAML returns, with the newline that a block scalar keeps. */
 function checkLength(
   reader: FieldReader,
   name: 'description' | 'compatibility',
@@ -192,12 +199,15 @@ function checkLength(
 function checkTools(reader: FieldReader, node: YamlNode | undefined): void {
   if (!node || node.kind === 'map' || isNull(node)) return
   if (node.kind === 'scalar' && !hasCommas(node.text)) return
-  const found = node.kind === 'list' ? 'a list' : 'separated by commas'
-  const message = `\`allowed-tools\` is ${found}; the specification wants one string with spaces.`
+  const form = node.kind === 'list' ? 'a list' : 'separated by commas'
+  const message = `\`allowed-tools\` is ${form}; the specification wants one string with spaces.`
   reader.report('allowed-tools-form', node, message, '`skillrail validate --fix` rewrites it.')
 }
 
-/** A map from string keys to string values; extensions have a string form, nobody reads the rest. */
+/**
+ * Checks that metadata maps strings to strings; extensions have a string form, other values are
+ * unused.
+ */
 function checkMetadata(reader: FieldReader, metadata: YamlNode | undefined): void {
   if (metadata?.kind !== 'map') return
   const hasChain = metadata.entries.some(({ key }) => key.text === 'chain')
@@ -223,7 +233,9 @@ function checkMetadata(reader: FieldReader, metadata: YamlNode | undefined): voi
   }
 }
 
-/** The proposal writes chains as lists, with flags and numbers: one warning for all of it. */
+/**
+ * The proposal writes chains as lists, with flags and numbers: one warning covers the whole chain.
+ */
 function reportChainForm(reader: FieldReader, entries: readonly YamlEntry[]): void {
   const [first] = entries
   if (!first) return
@@ -237,7 +249,7 @@ function reportChainForm(reader: FieldReader, entries: readonly YamlEntry[]): vo
 }
 
 const longestName = 64
-/** Of an entry in the catalogue of Claude Code. */
+/** Most characters of an entry in Claude Code's catalogue. */
 const longestEntry = 1536
 
 interface NameProblem {
@@ -249,29 +261,35 @@ interface NameProblem {
 function checkName(
   reader: FieldReader,
   node: YamlNode | undefined,
-  written: string,
+  name: string,
   directoryName: string | undefined,
 ): void {
-  for (const { code, problem, hint } of nameProblems(written, directoryName)) {
+  for (const { code, problem, hint } of nameProblems(name, directoryName)) {
     reader.report(code, node, problem, hint)
   }
 }
 
-/** Letters outside a-z that the reference validator lets pass are a warning, other characters an error. */
-export function nameProblems(written: string, directoryName: string | undefined): NameProblem[] {
-  const isPlain = /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(written)
-  if (isPlain && written.length <= longestName && directoryName === written) return []
+/**
+ * Letters outside a-z that the reference validator accepts are a warning, other characters an
+ * error.
+ */
+export function nameProblems(
+  declaredName: string,
+  directoryName: string | undefined,
+): NameProblem[] {
+  const isPlain = /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(declaredName)
+  if (isPlain && declaredName.length <= longestName && directoryName === declaredName) return []
   const problems: NameProblem[] = []
-  const name = written.normalize('NFKC')
+  const name = declaredName.normalize('NFKC')
   const report = (isWrong: boolean, code: RuleCode, problem: string, hint?: string): void => {
     if (isWrong) problems.push({ code, problem, hint })
   }
   const length = Array.from(name).length
   const tooLong = `The name has ${length} characters; ${longestName} are allowed.`
   report(length > longestName, 'name-too-long', tooLong)
-  const plain = name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '-')
-  const meant = plain.replace(/^-|-$/g, '')
-  const hint = meant === '' || meant === name ? undefined : `Call it \`${meant}\`.`
+  const hyphenated = name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '-')
+  const suggestion = hyphenated.replace(/^-|-$/g, '')
+  const hint = suggestion === '' || suggestion === name ? undefined : `Call it \`${suggestion}\`.`
   const isUpper = name !== name.toLowerCase()
   report(isUpper, 'name-uppercase', `The name \`${name}\` has upper-case letters.`, hint)
   const edge = `The name \`${name}\` begins or ends with a hyphen.`
@@ -282,8 +300,8 @@ export function nameProblems(written: string, directoryName: string | undefined)
   const listed = [...others].map((character) => `\`${character}\``).join(', ')
   const characters = `The name \`${name}\` contains ${listed}; a-z, 0-9 and hyphens are allowed.`
   report(others.size > 0, 'name-characters', characters, hint)
-  const foreign = `The name \`${written}\` has letters outside a-z, which clients may refuse.`
-  const isForeign = others.size === 0 && (/[^\p{ASCII}]/u.test(name) || name !== written)
+  const foreign = `The name \`${declaredName}\` has letters outside a-z, which clients may refuse.`
+  const isForeign = others.size === 0 && (/[^\p{ASCII}]/u.test(name) || name !== declaredName)
   report(isForeign, 'name-unicode', foreign)
   const isElsewhere = directoryName !== undefined && directoryName.normalize('NFKC') !== name
   const mismatch = `The skill is named \`${name}\`, its directory \`${directoryName}\`.`

@@ -27,7 +27,9 @@ export interface TriggerCheck {
   skill: string
   path: string
   triggers: readonly (TriggerDeclaration & {
-    /** Where it matches the skill's own body: the line from the body's first, and its text. */
+    /**
+     * Where it matches the skill's own body: the line, counted from the body's first, and its text.
+     */
     risk?: { bodyLine: number; text: string } | undefined
     problems: readonly string[]
   })[]
@@ -35,7 +37,7 @@ export interface TriggerCheck {
 }
 
 /**
- * @param files of the project that the skill belongs to; without them globs are not compared with files
+ * @param files the project's files; without them globs are not compared with files
  */
 export function checkTriggers(skill: CheckedSkill, files?: ProjectFiles): TriggerCheck {
   const { name, path } = skill
@@ -49,32 +51,36 @@ export function checkTriggers(skill: CheckedSkill, files?: ProjectFiles): Trigge
     const patterns = patternsOf(trigger).map(compilePattern)
     const wrong = patterns.flatMap((reading) => (reading.ok ? [] : [reading.problem]))
     const [reading] = when ? [] : patterns
-    const found = wrong.map((problem) => patternDiagnostic(path, trigger, problem, lineText))
+    const problems = wrong.map((problem) => patternDiagnostic(path, trigger, problem, lineText))
     if (reading?.ok)
-      found.push(...portability(path, trigger, reading.pattern, lineText), ...moment(path, trigger))
-    if (!target.ok) found.push(targetDiagnostic(path, trigger, target))
+      problems.push(
+        ...portability(path, trigger, reading.pattern, lineText),
+        ...moment(path, trigger),
+      )
+    if (!target.ok) problems.push(targetDiagnostic(path, trigger, target))
     else if (target.text.trim() === '') {
       const message = `The file \`${trigger.inject}\` is empty, so the trigger injects nothing.`
-      found.push(finding('trigger-target-empty', path, trigger, { message }))
+      problems.push(finding('trigger-target-empty', path, trigger, { message }))
     }
-    found.push(...neverFires(path, trigger, patterns, files))
-    diagnostics.push(...found)
+    problems.push(...neverFires(path, trigger, patterns, files))
+    diagnostics.push(...problems)
     const place = reading?.ok ? firstMatch(reading.pattern, body) : undefined
     const { promptLine: bodyLine = 0 } = place ?? {}
     const risk = place && { bodyLine, text: body[bodyLine - 1] ?? '' }
     if (risk) {
-      // Some clients pass the body to a hook as part of the prompt: it fires on every invocation there.
+      // Some clients pass the body to a hook as part of the prompt: the trigger fires on every
+      // invocation.
       const message = `The pattern \`${trigger.match}\` matches the skill's own body, in its line ${bodyLine}.`
       const hint = `Begin it with what the user types, such as \`^/${name} \`.`
       diagnostics.push(finding('trigger-matches-body', path, trigger, { message, hint }))
     }
-    return { ...trigger, risk, problems: errorsIn(found).map(({ message }) => message) }
+    return { ...trigger, risk, problems: errorsIn(problems).map(({ message }) => message) }
   })
   diagnostics.push(...checkTwins(skill), ...checkFormat(skill), ...checkSize(skill))
   return { skill: name, path, triggers, diagnostics: diagnostics.toSorted(compareDiagnostics) }
 }
 
-/** The regular expressions of a trigger: its own, or those of its globs. */
+/** Returns the regular expressions of a trigger, or of its globs. */
 export function patternsOf({ match, when }: TriggerDeclaration): string[] {
   if (!when) return [match]
   if (when.kind === 'command') return [when.pattern]
@@ -136,7 +142,7 @@ function portability(
   })
 }
 
-/** What authors mean by a construct that has no portable spelling with exactly the same meaning. */
+/** The nearest portable spellings of constructs that have none with exactly the same meaning. */
 const nearestSpellings: ReadonlyMap<string, string> = new Map([
   ['\\s', 'Write a blank in its place, or `[ ]`.'],
   ['\\S', 'Write `[^ ]` in its place.'],
@@ -145,7 +151,7 @@ const nearestSpellings: ReadonlyMap<string, string> = new Map([
   ['(?i)', 'Write both cases of a letter: `[Dd]eploy`.'],
 ])
 
-/** Words for what happens while a skill runs: no user types them to call it. */
+/** Words about events while a skill runs: no user types them to call it. */
 const midExecution =
   /\b(?:errors?|errored|fail(?:ed|s|ure|ures|ing)?|blocked|exception|crash(?:ed|es)?|timeout|timed out|retry|retries|stuck|abort(?:ed)?)\b/i
 
@@ -177,7 +183,7 @@ function checkFormat({ triggers, text, path }: CheckedSkill): Diagnostic[] {
   return [finding('trigger-format', path, reading, { message })]
 }
 
-/** Below this number of tokens a skill is better loaded whole ("Tiny skills" in the proposal). */
+/** A skill with fewer tokens is better loaded whole ("Tiny skills" in the proposal). */
 const smallSkill = 2000
 
 function checkSize({ triggers, directory, body, path }: CheckedSkill): Diagnostic[] {
@@ -227,16 +233,18 @@ export interface TriggerFix {
   changes: readonly { line: number; from: string; to: string }[]
 }
 
-/** Writes patterns in the portable subset where that has the same meaning, and changes nothing else. */
+/**
+ * Rewrites patterns in the portable subset if the meaning stays the same, and changes nothing else.
+ */
 export function fixTriggers(text: string, path: string): TriggerFix {
   const triggers = parseSkill(text, { path }).skill?.fields.triggers ?? []
   const lines = text.split('\n')
   const changes: { line: number; from: string; to: string }[] = []
   for (const { match, line, when } of triggers) {
     const to = when ? undefined : portableRewrite(match)
-    const written = lines[line - 1]
-    if (to === undefined || written === undefined) continue
-    const fixed = replaceValue(written, match, to)
+    const lineText = lines[line - 1]
+    if (to === undefined || lineText === undefined) continue
+    const fixed = replaceValue(lineText, match, to)
     if (fixed === undefined) continue
     lines[line - 1] = fixed
     changes.push({ line, from: match, to })
@@ -244,27 +252,29 @@ export function fixTriggers(text: string, path: string): TriggerFix {
   const fixed = lines.join('\n')
   if (changes.length === 0) return { text, changes }
   const after = parseSkill(fixed, { path }).skill?.fields.triggers ?? []
-  const wanted = triggers.map(
+  const expected = triggers.map(
     ({ match, line }) => changes.find((change) => change.line === line)?.to ?? match,
   )
   const isSame =
-    after.length === wanted.length && after.every(({ match }, at) => match === wanted[at])
+    after.length === expected.length && after.every(({ match }, at) => match === expected[at])
   return isSame ? { text: fixed, changes } : { text, changes: [] }
 }
 
 function replaceValue(line: string, from: string, to: string): string | undefined {
   const forms = [`match: '${from}'`, `match: ${from}`, quoted(from)]
-  const form = forms.find((written) => line.includes(written))
+  const form = forms.find((candidate) => line.includes(candidate))
   const key = form?.startsWith('match: ') ? 'match: ' : ''
   return form && line.replace(form, () => key + quoted(to))
 }
 
-/** In double quotes, where a portable reader understands them. */
+/** Quotes a text with double quotes if a portable reader understands them. */
 function quoted(text: string): string {
   return `"${text.replace(/[\\"]/g, '\\$&')}"`
 }
 
-/** The pattern in the portable subset; undefined where it is portable already, or cannot be. */
+/**
+ * Returns the pattern in the portable subset; undefined if it is portable already, or cannot be.
+ */
 export function portableRewrite(source: string): string | undefined {
   const reading = compilePattern(source)
   const { notes = [] } = reading.ok ? reading.pattern : {}

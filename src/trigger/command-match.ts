@@ -3,15 +3,21 @@ import { firstMatch } from './match.ts'
 import { compilePattern, type Pattern, plainPattern } from './pattern.ts'
 
 /**
- * What a pattern sees of a command: its words with one blank between them. A blank inside a quoted word
+ * Returns the texts of a command that patterns are compared with: its words with one blank between
+ * them. A blank inside a quoted word
  * is another character there, so that `git push` does not match a word that only mentions it.
  */
 export function commandTexts({ words, assignments, redirections }: ShellCommand): string[] {
   const [program, ...rest] = words
   if (!program) return []
-  const given = [program.text, ...rest.map(({ text }) => text)]
-  const named = [programName(program), ...given.slice(1)]
-  const versions = [named, given, [...named, ...redirections], [...assignments, ...given]]
+  const asTyped = [program.text, ...rest.map(({ text }) => text)]
+  const withProgramName = [programName(program), ...asTyped.slice(1)]
+  const versions = [
+    withProgramName,
+    asTyped,
+    [...withProgramName, ...redirections],
+    [...assignments, ...asTyped],
+  ]
   return [...new Set(versions.map((texts) => texts.map(oneWord).join(' ')))]
 }
 
@@ -22,8 +28,8 @@ function oneWord(text: string): string {
 }
 
 /**
- * Where a pattern matches a command of the line. With `isGuard`, a line that was not understood
- * completely is searched as text too: a guard asks once too often rather than once too seldom.
+ * Finds where a pattern matches a command of the line. With `isGuard`, a line that was not parsed
+ * completely is also searched as text: a guard asks too often rather than too seldom.
  */
 export function matchCommand(
   line: string,
@@ -55,11 +61,14 @@ const anyOptions = (() => {
   return `(?:-(?:[^- ][^ =]*|${long}) [^- ][^ ]* |${noValue})*`
 })()
 
-/** So many blanks of a pattern stand for options, which keeps the pattern small for the engine. */
+/**
+ * Options are allowed at this many blanks of a pattern, which keeps the pattern small for the
+ * engine.
+ */
 const mostBlanks = 4
 
 /**
- * The pattern with options of any program allowed wherever it has a blank: `git -C x push`. Its match ends
+ * Allows options of any program wherever a pattern has a blank: `git -C x push`. The match ends
  * with a word, because `git -C pushed status` is also `git push` if `-C` has no value.
  */
 function withOptions(pattern: Pattern): Pick<Pattern, 'find'> {
@@ -70,7 +79,8 @@ function withOptions(pattern: Pattern): Pick<Pattern, 'find'> {
     return `(?:${part}${anyOptions})`
   })
   if (blanks === 0) return { find: () => undefined }
-  // The first reads options so that a word ends behind the match; a pattern may also say that itself.
+  // The first pattern reads options so that a word ends after the match; a pattern may require that
+  // itself.
   const readings = [`(?:${source})(?: |$)`, source].map(compilePattern)
   return {
     find(text) {
@@ -86,12 +96,14 @@ function withOptions(pattern: Pattern): Pick<Pattern, 'find'> {
   }
 }
 
-/** The same for plain text, as most patterns are: loading RE2 would take longer than all the rest. */
+/**
+ * Does the same for plain text, as most patterns are: loading RE2 would take longer than the rest.
+ */
 function plainWithOptions(source: string): Pick<Pattern, 'find'> {
   const [atStart, atEnd] = [source.startsWith('^'), source.endsWith('$')]
-  const wanted = source.slice(atStart ? 1 : 0, atEnd ? -1 : undefined).split(' ')
-  const [first = '', ...others] = wanted
-  if (others.length === 0 || wanted.includes('')) return { find: () => undefined }
+  const patternWords = source.slice(atStart ? 1 : 0, atEnd ? -1 : undefined).split(' ')
+  const [first = '', ...others] = patternWords
+  if (others.length === 0 || patternWords.includes('')) return { find: () => undefined }
   return {
     find(text) {
       const words = text.split(' ')
@@ -111,21 +123,24 @@ function plainWithOptions(source: string): Pick<Pattern, 'find'> {
   }
 }
 
-/** The place behind the words, from a place on and with options between them; undefined if they are not there. */
+/**
+ * Returns the place after the words, which may have options between them; undefined if they do not
+ * occur.
+ */
 function wordsEnd(
   words: readonly string[],
   at: number,
-  wanted: readonly string[],
+  patternWords: readonly string[],
 ): number | undefined {
-  const [next, ...others] = wanted
+  const [next, ...others] = patternWords
   if (next === undefined) return at
   const word = words[at]
   const end = word === next ? wordsEnd(words, at + 1, others) : undefined
   if (end !== undefined || word?.startsWith('-') !== true) return end
   const value = words[at + 1]
   const hasValue = value?.startsWith('-') === false && !/^--no-|=/.test(word)
-  const behind = hasValue ? wordsEnd(words, at + 2, wanted) : undefined
-  return behind ?? wordsEnd(words, at + 1, wanted)
+  const behind = hasValue ? wordsEnd(words, at + 2, patternWords) : undefined
+  return behind ?? wordsEnd(words, at + 1, patternWords)
 }
 
 /** An escape, a class or one character; text between `\Q` and `\E` stays whole. */

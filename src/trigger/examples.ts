@@ -8,7 +8,7 @@ import { matchPrompt, type PromptMatching, type TriggerSkill } from './match.ts'
 
 const longestSkill = 1024 * 1024
 
-/** Tests every trigger on a prompt, those with examples too. */
+/** Tests every trigger on a prompt, including triggers with examples. */
 export function matchTriggers<Skill extends TriggerSkill>(
   prompt: string,
   skills: readonly Skill[],
@@ -21,7 +21,7 @@ export function matchTriggers<Skill extends TriggerSkill>(
 
 const rankers = new WeakMap<readonly TriggerSkill[], Ranker | undefined>()
 
-/** What a prompt means among skills; undefined where none has examples. */
+/** Judges which skill a prompt means; undefined if no skill has examples. */
 export function judgeExamples(
   prompt: string,
   skills: readonly TriggerSkill[],
@@ -34,7 +34,7 @@ export function judgeExamples(
   return rank && judge(prompt, rank)
 }
 
-/** The skills that fit a request best; only those with something in common with it, best first. */
+/** Returns the skills that fit a request, best first; each has something in common with it. */
 export function findSkills<Skill extends DescribedSkill>(
   request: string,
   skills: readonly Skill[],
@@ -52,15 +52,15 @@ interface DescribedSkill {
   triggers?: readonly TriggerDeclaration[] | undefined
 }
 
-/** Characters of bodies that all skills together may add. */
+/** Most characters of bodies, over all skills. */
 const longestBodies = 2_000_000
 
 export function skillDocuments(skills: readonly DescribedSkill[]): RankDocument[] {
   const longest = Math.floor(longestBodies / skills.length)
-  return skills.map(({ name, path = '', description: given = '', triggers = [] }) => {
+  return skills.map(({ name, path = '', description: fallback = '', triggers = [] }) => {
     const reading = readRegularFile(path, { maxBytes: longestSkill })
     const { skill } = parseSkill(reading.ok ? reading.text : '', { path })
-    const { description = given, whenToUse = '' } = skill?.fields ?? {}
+    const { description = fallback, whenToUse = '' } = skill?.fields ?? {}
     const body = skill?.body.slice(0, longest) ?? ''
     return {
       id: name,

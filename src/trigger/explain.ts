@@ -13,7 +13,7 @@ export type TriggerVerdict = { trigger: TriggerDeclaration } & (
       promptLine: number
       tokens: number | undefined
       problem?: string | undefined
-      /** Of a trigger with examples: how sure, and by which words. */
+      /** For a trigger with examples: how certain the match is, and which words decided it. */
       reason?: string | undefined
     }
   | { outcome: 'near-miss'; miss: NearMiss }
@@ -26,18 +26,20 @@ export interface SkillExplanation {
   verdicts: readonly TriggerVerdict[]
 }
 
-/** Says of every trigger of every skill what it made of a prompt, and why; examples among `all`. */
+/**
+ * Explains for every trigger whether a prompt fires it, and why; examples are compared with `all`.
+ */
 export function explainPrompt(
   prompt: string,
   skills: readonly TriggerSkill[],
   all = skills,
 ): SkillExplanation[] {
   const lines = promptLines(prompt)
-  const judged = judgeExamples(prompt, all)
+  const verdict = judgeExamples(prompt, all)
   return skills.map((skill) => ({
     skill: skill.name,
     verdicts: skill.triggers.map((trigger): TriggerVerdict => {
-      if (isByExamples(trigger)) return exampleVerdict(prompt, skill, trigger, judged)
+      if (isByExamples(trigger)) return exampleVerdict(prompt, skill, trigger, verdict)
       const other = whenReason(trigger)
       if (other !== undefined) return { trigger, outcome: 'no-match', reason: other }
       const reading = compilePattern(trigger.match)
@@ -53,7 +55,7 @@ export function explainPrompt(
   }))
 }
 
-/** Says of every trigger of every skill what it made of a tool call, and why. */
+/** Explains for every trigger whether a tool call fires it, and why. */
 export async function explainCall(
   call: ToolCall,
   skills: readonly TriggerSkill[],
@@ -102,27 +104,28 @@ function exampleVerdict(
   prompt: string,
   skill: TriggerSkill,
   trigger: TriggerDeclaration,
-  judged: ExampleVerdict | undefined,
+  verdict: ExampleVerdict | undefined,
 ): TriggerVerdict {
   const noMatch = (reason: string): TriggerVerdict => ({ trigger, outcome: 'no-match', reason })
   if (isCall(prompt))
     return noMatch('a prompt that begins with `/` or `$` calls a skill by its name')
-  if (!judged) return noMatch('the prompt has no word in common with a skill')
-  const { name: meant, probability, example, words } = judged
+  if (!verdict) return noMatch('the prompt has no word in common with a skill')
+  const { name: skillName, probability, example, words } = verdict
   const list = (texts: readonly string[]) => texts.map((text) => `\`${text}\``).join(', ')
   const why = words.length === 0 ? 'by its examples' : `by ${list(words.slice(0, 4))}`
   const sure = `${Math.floor(100 * probability)} % sure`
-  if (meant !== skill.name) return noMatch(`the prompt is most like ${meant}, ${why} (${sure})`)
-  if (matchesOf(prompt, judged, skill).length > 0) {
+  if (skillName !== skill.name)
+    return noMatch(`the prompt is most like ${skillName}, ${why} (${sure})`)
+  if (matchesOf(prompt, verdict, skill).length > 0) {
     const place = { text: example, promptLine: 1, reason: `(an example: ${sure}, ${why})` }
     return { trigger, outcome: 'fired', ...place, ...costOf(skill, trigger) }
   }
-  const but = judged.isSure
+  const but = verdict.isSure
     ? 'no example has two words of the prompt'
     : [
         `it is only ${sure} and fires from ${100 * sureFrom} % on`,
-        ...judged.missing.map((name) => `the skill does not mention ${name}`),
-        ...(judged.rival === undefined ? [] : [`${judged.rival} is nearly as like it`]),
+        ...verdict.missing.map((name) => `the skill does not mention ${name}`),
+        ...(verdict.rival === undefined ? [] : [`${verdict.rival} is nearly as like it`]),
       ].join('; ')
   const nearest = example === '' ? '' : `, nearest to the example \`${example}\``
   const reason = `the prompt is most like this skill, ${why}${nearest}, but ${but}`
@@ -140,7 +143,7 @@ function farReason({ required: [texts] }: Pattern): string {
   return `the prompt does not contain ${texts.map((text) => `\`${text}\``).join(' or ')}`
 }
 
-/** `not-sure`, or that of a relaxation. */
+/** `causes`: `not-sure`, or the causes of a relaxation. */
 type NearMiss = { causes: readonly string[]; reason: string }
 
 const relaxations: readonly {
@@ -176,19 +179,22 @@ const relaxations: readonly {
   },
 ]
 
-/** Undefined where it was not close. A cause is named only if the trigger fires without it. */
+/**
+ * Returns undefined if the prompt was not close. A cause is named only if the trigger fires without
+ * it.
+ */
 function nearMiss(pattern: Pattern, prompt: string): NearMiss | undefined {
   const pairs = relaxations.flatMap((first, index) =>
     relaxations.slice(index + 1).map((second) => [first, second]),
   )
   const fires = (chosen: typeof relaxations): boolean => {
     const source = chosen.reduce((last, one) => one.source?.(last) ?? last, pattern.source)
-    const typed = chosen.reduce((last, one) => one.prompt?.(last) ?? last, prompt)
+    const changedPrompt = chosen.reduce((last, one) => one.prompt?.(last) ?? last, prompt)
     const reading = compilePattern(source)
-    return reading.ok && firstMatch(reading.pattern, promptLines(typed)) !== undefined
+    return reading.ok && firstMatch(reading.pattern, promptLines(changedPrompt)) !== undefined
   }
-  const found = [...relaxations.map((one) => [one]), ...pairs].find(fires)
-  if (!found) return undefined
-  const reason = found.map((one) => one.reason).join('; ')
-  return { causes: found.map(({ cause }) => cause), reason }
+  const misses = [...relaxations.map((one) => [one]), ...pairs].find(fires)
+  if (!misses) return undefined
+  const reason = misses.map((one) => one.reason).join('; ')
+  return { causes: misses.map(({ cause }) => cause), reason }
 }

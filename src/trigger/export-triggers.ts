@@ -10,7 +10,9 @@ import { compilePattern } from './pattern.ts'
 import { isPortable } from './check.ts'
 import { readPortableTriggers } from './read-triggers.ts'
 
-/** Lines of ours inside a file of somebody else's: everything between the markers belongs to us. */
+/**
+ * Markers around Skillrail's lines in a user's file: everything between them belongs to Skillrail.
+ */
 type BlockMarkers = Record<'begin' | 'end', string>
 
 const routingMarkers: BlockMarkers = {
@@ -23,7 +25,10 @@ const scriptPath = 'scripts/inject-context'
 /** One script under two names: the first injects references, the second tests the patterns. */
 export const scriptPaths = [scriptPath, 'scripts/validate-triggers'] as const
 
-/** Writes the instruction to run the script, and the table for a model without a shell, into the body. */
+/**
+ * Writes the instruction to run the script, and the table for a model without a shell, into the
+ * body.
+ */
 export function exportTriggers(skill: TriggerSkill & { text: string }): {
   text: string
   diagnostics: readonly Diagnostic[]
@@ -31,15 +36,18 @@ export function exportTriggers(skill: TriggerSkill & { text: string }): {
   const { text, path } = skill
   const split = splitFrontmatter(text)
   if (!split.found) return { text, diagnostics: [] }
-  const written = writeBlock(split.body, routingBlock(skill), routingMarkers)
+  const blockResult = writeBlock(split.body, routingBlock(skill), routingMarkers)
   const diagnostics = notInScript(skill)
-  if ('text' in written) return { text: text.slice(0, split.bodyStart) + written.text, diagnostics }
-  const message = `The body is left as it is: ${written.problem}.`
+  if ('text' in blockResult)
+    return { text: text.slice(0, split.bodyStart) + blockResult.text, diagnostics }
+  const message = `The body is left as it is: ${blockResult.problem}.`
   const damaged = { code: 'trigger-markers', severity: 'error' as const, message, path }
   return { text, diagnostics: [damaged, ...diagnostics] }
 }
 
-/** What differs between the triggers and an export: the table in the body, and the script. */
+/**
+ * Reports differences between the triggers and an export: the table in the body, and the script.
+ */
 export function exportProblems(skill: TriggerSkill & { text: string }): Diagnostic[] {
   const { name, text, path, directory } = skill
   const split = splitFrontmatter(text)
@@ -74,7 +82,7 @@ export function exportProblems(skill: TriggerSkill & { text: string }): Diagnost
   ]
 }
 
-/** The `SKILL.md` without what {@link exportTriggers} wrote, and the blank line before it. */
+/** Removes the text that {@link exportTriggers} wrote, and the blank line before it. */
 export function withoutExport(text: string): string {
   const split = splitFrontmatter(text)
   const place = split.found ? findBlock(split.body, routingMarkers) : undefined
@@ -114,7 +122,7 @@ Without a shell, read the files of every row whose pattern matches a line of the
 ${rows.join('')}`
 }
 
-/** The same pattern in a form that does not match its own text, as in `grep '[d]eploy'`. */
+/** Rewrites a pattern so that it does not match its own text, as in `grep '[d]eploy'`. */
 function notItself(pattern: string): string {
   if (/\(\?|\\[^\W_dswbDSWB]/.test(pattern)) return pattern
   const part = /\\.|\[\^?\]?(?:\[:[^\]]*:\]|\\.|[^\]\\])*\]|\{[\d,]+\}|[A-Za-z0-9]+/gs
@@ -123,7 +131,9 @@ function notItself(pattern: string): string {
   )
 }
 
-/** Code in a table: a bar is escaped, and the fence is longer than any run of backticks inside. */
+/**
+ * Writes code in a table: escapes bars, and uses a fence longer than any run of backticks inside.
+ */
 function cell(text: string): string {
   const longest = Math.max(0, ...Array.from(text.matchAll(/`+/g), ([run]) => run.length))
   const fence = '`'.repeat(longest + 1)
@@ -131,7 +141,7 @@ function cell(text: string): string {
   return `${fence}${pad}${text.replaceAll('|', '\\|')}${pad}${fence}`
 }
 
-/** Triggers that the script does not see, or that `grep -E` reads differently. */
+/** Reports triggers that the script does not read, or that `grep -E` reads differently. */
 function notInScript({ text, path, triggers }: TriggerSkill & { text: string }): Diagnostic[] {
   const reading = readPortableTriggers(text)
   if (!reading.portable) {
@@ -161,7 +171,7 @@ function findBlock(text: string, { begin, end }: BlockMarkers) {
   return { start: first, end: lineEnd < 0 ? text.length : lineEnd + 1 }
 }
 
-/** Puts lines between markers into a text: in the place of the block, else at the end. */
+/** Writes lines between markers into a text: replaces the block, or appends one. */
 export function writeBlock(
   text: string,
   content: string,
@@ -184,10 +194,13 @@ function lineOffset(text: string, line: string, from: number): number {
   return -1
 }
 
-/** The second line of a script of ours: `# skillrail inject-context DIGEST-OF-THE-REST`. */
+/** The second line of a generated script: `# skillrail inject-context DIGEST-OF-THE-REST`. */
 const signature = /^# skillrail inject-context (sha256:[0-9a-f]{64})\n/
 
-/** The script under both names: the same for every skill, because it reads the `SKILL.md` beside it. */
+/**
+ * Returns the text of both scripts: the same for every skill, because it reads the `SKILL.md` next
+ * to it.
+ */
 export function scriptText(): string {
   const path = fileURLToPath(new URL('../../plugins/portable/inject-context.sh', import.meta.url))
   const script = readFileSync(path, 'utf8')
@@ -200,7 +213,7 @@ function isSigned(text: string): boolean {
   return signature.test(text.replace(/^#![^\n]*\n/, ''))
 }
 
-/** Whose script this is: one of ours as we wrote it, or one that somebody wrote or changed. */
+/** Whether Skillrail generated a script and nobody has changed it since. */
 export function scriptOrigin(text: string): 'ours' | 'foreign' {
   const rest = text.replace(/^#![^\n]*\n/, '')
   const digest = signature.exec(rest)?.[1]

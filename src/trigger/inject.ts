@@ -12,13 +12,13 @@ export interface InjectedReference {
   text: string
 }
 
-/** `file`: absolute, for the instruction to read it; undefined where there is nothing to read. */
+/** `file`: absolute, for the instruction to read it; undefined if there is nothing to read. */
 export type DeferredReference = Pick<InjectedReference, 'skill' | 'path'> & {
   file?: string
   reason: string
 }
 
-/** The references that are injected, and those that are not, each with its reason. */
+/** The references that are injected, and the others, each with a reason. */
 export interface Injection {
   injected: readonly InjectedReference[]
   deferred: readonly DeferredReference[]
@@ -28,11 +28,16 @@ export interface Injection {
 interface InjectionOptions {
   /** Estimated tokens that all references together may have; default no limit. */
   tokenBudget?: number | undefined
-  /** Which skills' text may be put into a context; default all. Hooks leave out untrusted ones. */
+  /**
+   * Whether a skill's text may be injected; default: every skill's. Hooks exclude untrusted skills.
+   */
   mayInject?: (skill: TriggerSkill) => boolean
 }
 
-/** Every file once, in the order of the matches, as long as the budget lasts; the rest with a reason. */
+/**
+ * Plans each file once, in the order of the matches, until the budget is used up; defers the others
+ * with a reason.
+ */
 export function planInjection(
   matches: readonly TriggerMatch[],
   { tokenBudget = Infinity, mayInject = () => true }: InjectionOptions = {},
@@ -72,7 +77,7 @@ export function planInjection(
   return { injected, deferred, diagnostics }
 }
 
-/** The text that goes into the context, byte for byte as the reference script prints it. */
+/** Returns the text for the context, byte for byte as the reference script prints it. */
 export function renderInjection(injected: readonly InjectedReference[]): string {
   return injected
     .map(({ path, text }) => `<!-- injected: ${path} -->\n${withoutEnd(text, '\n')}\n\n`)
@@ -107,10 +112,10 @@ const targetCodes: Partial<Record<string, string>> = {
 const maxTargetBytes: number = 1024 * 1024
 
 type TargetReading =
-  /** `file` is the real path: two ways to write one file are one file. */
+  /** `file` is the real path, so that two paths to one file are equal. */
   { ok: true; file: string; text: string } | { ok: false; code: string; message: string }
 
-/** What a trigger puts into the context: estimated tokens, or why it is nothing. */
+/** Returns the estimated tokens that a trigger injects, or why it injects nothing. */
 export function costOf(
   { directory }: Pick<TriggerSkill, 'directory'>,
   { inject, base }: TriggerDeclaration,
@@ -120,7 +125,10 @@ export function costOf(
   return { tokens, problem: target.ok ? undefined : target.message }
 }
 
-/** Reads what a trigger injects: UTF-8 text of at most 1 MiB that really lies in the skill. Never throws. */
+/**
+ * Reads a trigger's file: UTF-8 text of at most 1 MiB whose real path is inside the skill. Never
+ * throws.
+ */
 export function readTarget(directory: string, inject: string): TargetReading {
   const inside = resolveInside(directory, inject)
   if (!inside.ok) return inside

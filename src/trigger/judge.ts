@@ -3,7 +3,10 @@ import { plainWords, stemOf, wordsOf } from '#rank/words'
 import type { TriggerDeclaration } from '#skill/model'
 import type { TriggerMatch, TriggerSkill } from './match.ts'
 
-/** A trigger with examples fires from this probability on: 95 of 100 such prompts then mean its skill. */
+/**
+ * A trigger with examples fires at this probability or above: 95 of 100 such prompts mean its
+ * skill.
+ */
 export const sureFrom = 0.8
 
 const longestPrompt = 2000
@@ -24,14 +27,14 @@ export interface ExampleVerdict {
 
 /** Undefined if the prompt calls a skill by name, or no skill fits. */
 export function judge(prompt: string, rank: Ranker): ExampleVerdict | undefined {
-  const typed = prompt.slice(0, longestPrompt)
-  if (isCall(typed)) return undefined
-  const { ranked, probability, missing } = rank(typed)
+  const text = prompt.slice(0, longestPrompt)
+  if (isCall(text)) return undefined
+  const { ranked, probability, missing } = rank(text)
   const [first, second] = ranked
   if (!first) return undefined
   const example = first.parts.find(({ kind }) => kind === 'example')?.text ?? ''
-  const said = first.parts.filter(({ kind }) => !/example|likeness/.test(kind))
-  const words = said.map(({ text }) => text)
+  const ownParts = first.parts.filter(({ kind }) => !/example|likeness/.test(kind))
+  const words = ownParts.map((part) => part.text)
   const rival = second && second.score > 0.7 * first.score ? second.id : undefined
   const isSure = probability >= sureFrom
   return { name: first.id, probability, missing, example, words, rival, isSure }
@@ -42,7 +45,7 @@ export function isCall(prompt: string): boolean {
   return /^\s*[/$]/.test(prompt)
 }
 
-/** The triggers with examples that a verdict fires; none where it is not sure. */
+/** Returns the triggers with examples that a verdict fires; none if the verdict is not certain. */
 export function matchesOf<Skill extends TriggerSkill>(
   prompt: string,
   verdict: ExampleVerdict | undefined,
@@ -53,18 +56,18 @@ export function matchesOf<Skill extends TriggerSkill>(
   const single = words.filter((word) => !word.includes(' '))
   const isSame = verdict.probability === 1
   if (!isSame && mostShared(prompt, skill) < (single.length > 2 ? 1 : 2)) return []
-  const own = skill.triggers.filter(isByExamples)
-  const alike = own.filter((trigger) => examplesOf(trigger).includes(example))
-  return (alike.length > 0 ? alike : own).map((trigger) => {
+  const withExamples = skill.triggers.filter(isByExamples)
+  const alike = withExamples.filter((trigger) => examplesOf(trigger).includes(example))
+  return (alike.length > 0 ? alike : withExamples).map((trigger) => {
     return { skill, trigger, text: example, promptLine: 1 }
   })
 }
 
 function mostShared(prompt: string, { name, triggers }: TriggerSkill): number {
-  const said = new Set(wordsOf(prompt).map(({ stem }) => stem))
+  const promptStems = new Set(wordsOf(prompt).map(({ stem }) => stem))
   const shared = triggers.flatMap(examplesOf).map((example) => {
-    const own = new Set(plainWords(`${name} ${example}`).map(stemOf))
-    return [...said].filter((stem) => own.has(stem)).length
+    const skillStems = new Set(plainWords(`${name} ${example}`).map(stemOf))
+    return [...promptStems].filter((stem) => skillStems.has(stem)).length
   })
   return Math.max(...shared)
 }

@@ -18,9 +18,9 @@ export interface TriggerMatch<Skill extends TriggerSkill = TriggerSkill> {
 }
 
 export interface PromptMatching<Skill extends TriggerSkill = TriggerSkill> {
-  /** Skills in the order they were given, triggers as they are declared. */
+  /** Skills in input order, triggers in the order of their declaration. */
   matches: readonly TriggerMatch<Skill>[]
-  /** Patterns that are not accepted, whether they would have matched or not. */
+  /** Invalid patterns, whether they would have matched or not. */
   diagnostics: readonly Diagnostic[]
 }
 
@@ -48,7 +48,10 @@ export function matchPrompt<Skill extends TriggerSkill>(
   return { matches, diagnostics }
 }
 
-/** The lines of a prompt. CRLF counts as a line feed; nothing is trimmed, so there is at least one. */
+/**
+ * Returns the lines of a prompt. CRLF counts as a line feed; nothing is trimmed, so there is at
+ * least one line.
+ */
 export function promptLines(prompt: string): string[] {
   return prompt.replaceAll('\r\n', '\n').split('\n')
 }
@@ -87,7 +90,10 @@ export function patternDiagnostic(
   }
 }
 
-/** The column of an offset into the pattern, where the file's line contains the pattern unchanged. */
+/**
+ * Returns the column of an offset into the pattern if the file's line contains the pattern
+ * unchanged.
+ */
 export function columnOf(
   match: string,
   offset: number,

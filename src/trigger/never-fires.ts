@@ -10,7 +10,7 @@ export interface NeverReason {
   hint: string
 }
 
-/** The globs of a trigger that match no file of the project. */
+/** Returns the globs of a trigger that match no file of the project. */
 export function unmatchedGlobs(
   { paths: globs }: TriggerOccasion & { kind: 'paths' },
   { root, paths }: ProjectFiles,
@@ -24,15 +24,15 @@ export function unmatchedGlobs(
     .map((glob) => {
       const deeper = [`${glob}/`, glob.replace(/\/\*$/, '/')]
       const better = deeper.find((one) => one !== glob && isMatched(one))
-      const written = better ?? '**/*.ts'
+      const suggestion = better ?? '**/*.ts'
       const hint = better
-        ? `Write \`${written}\` for every file below this folder.`
+        ? `Write \`${suggestion}\` for every file below this folder.`
         : 'Globs are relative to the root of the project; `src/` means every file below `src`.'
       return { message: `No file of ${root} matches \`${glob}\`.`, hint }
     })
 }
 
-/** Why no shell line can match a pattern; undefined if one may. */
+/** Returns why no shell line can match a pattern; undefined if one may. */
 export function commandNeverFires(pattern: Pattern): NeverReason | undefined {
   const { source, required } = pattern
   const words =
@@ -55,8 +55,10 @@ export function commandNeverFires(pattern: Pattern): NeverReason | undefined {
     matchCommand(line, reading, pattern, false),
   )
   if (isMatched) return undefined
-  const [written] = readings[0]?.reading.commands.flatMap(commandTexts) ?? []
-  return never(written === undefined ? '' : ` For the command \`${text}\` it sees \`${written}\`.`)
+  const [commandText] = readings[0]?.reading.commands.flatMap(commandTexts) ?? []
+  return never(
+    commandText === undefined ? '' : ` For the command \`${text}\` it sees \`${commandText}\`.`,
+  )
 }
 
 /** Whether a pattern such as `git push` can also match the arguments of another program. */

@@ -1,13 +1,13 @@
-/** A construct outside the portable subset, where it stands, and how it can be said portably. */
+/** A construct outside the portable subset, its place, and its portable form. */
 export interface PortabilityNote {
   construct: Construct
   /** UTF-16 offsets into the pattern. */
   start: number
   end: number
   text: string
-  /** Who reads it differently from RE2. */
+  /** Which engines read it differently from RE2. */
   message: string
-  /** The same meaning in the portable subset; undefined where there is none. */
+  /** The same meaning in the portable subset; undefined if there is none. */
   rewrite?: string | undefined
 }
 
@@ -35,12 +35,12 @@ export const constructs = {
   'anchor-inside': 'engines disagree about an anchor there',
 } as const
 
-/** Clauses that all hold for every line that matches; one text of each clause is in the line. */
+/** Clauses about every matching line: the line contains at least one text of each clause. */
 export type RequiredText = readonly (readonly string[])[]
 
 interface Part {
   required: RequiredText
-  /** Of a part that matches this text alone. */
+  /** Set for a part that matches only this text. */
   text?: string
   anchor?: 'start' | 'end'
 }
@@ -62,12 +62,12 @@ export function parsePattern(source: string): {
   }
 }
 
-/** Ends the reading: only the RE2 library can say what this is. */
+/** Stops the parser: only the RE2 library can read this pattern. */
 class ForRe2 extends Error {}
 
 const repetition = /[*+?]|\{\d+(?:,\d*)?\}/y
 const metacharacters = '\\^$.|?*+()[]{}'
-/** The sets in characters that every engine reads alike, where there are such. */
+/** Character classes as sets that every engine reads alike, if such a set exists. */
 const portableClasses: Readonly<Record<string, string | undefined>> = {
   d: '0-9',
   w: 'A-Za-z0-9_',
@@ -101,7 +101,7 @@ class PatternParser {
     this.notes.push({ construct, start, end: this.at, text, message, rewrite })
   }
 
-  /** Reads what a sticky expression matches at this place; undefined where it does not match. */
+  /** Consumes a sticky expression's match at this place; undefined if it does not match. */
   private take(expression: RegExp): RegExpExecArray | undefined {
     expression.lastIndex = this.at
     const match = expression.exec(this.source) ?? undefined
@@ -187,7 +187,7 @@ class PatternParser {
     if (opening.endsWith(']')) this.note('class-bracket', start)
     while (this.source[this.at] !== ']') {
       const from = this.at
-      // As the RE2 library does: up to the next `:]`, wherever it is; `[:]` is a class without a name.
+      // Like the RE2 library: up to the next `:]`, wherever it is; `[:]` is a class without a name.
       const set = this.take(/\[(?::([^]*?))?:\]/y)
       if (set) this.note('posix-class', from, portableClasses[set[1] ?? ''])
       else if (this.source[from] === '\\') this.readEscape(true)
@@ -270,7 +270,7 @@ function alternative(parts: readonly Part[]): Part {
   return { required: isKnown ? [texts] : [] }
 }
 
-/** The clauses in the order of their shortest text, the longest first. */
+/** Sorts clauses by the length of their shortest text, longest first. */
 export function longestFirst(required: RequiredText): RequiredText {
   const shortest = (texts: readonly string[]) => Math.min(...texts.map((text) => text.length))
   return required.toSorted((a, b) => shortest(b) - shortest(a))

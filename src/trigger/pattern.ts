@@ -17,7 +17,7 @@ export interface Pattern {
   required: RequiredText
   /** Whether the line, which has no line feed, contains a match. Linear in its length. */
   test: (line: string) => boolean
-  /** Where the leftmost match is. Linear in the length of the line. */
+  /** Finds the leftmost match. Linear in the length of the line. */
   find: (line: string) => PatternMatch | undefined
 }
 
@@ -25,7 +25,7 @@ type PatternMatch = { start: number; end: number }
 
 export interface PatternProblem {
   code: 'pattern-invalid' | 'pattern-unsupported' | 'pattern-too-long' | 'pattern-too-large'
-  /** A sentence without the pattern itself. */
+  /** The message, without the pattern. */
   message: string
   offset: number
   hint?: string | undefined
@@ -34,9 +34,9 @@ export interface PatternProblem {
 export type PatternReading = { ok: true; pattern: Pattern } | { ok: false; problem: PatternProblem }
 
 /** Reads a pattern with the meaning of RE2, for single lines. Never throws. */
-export function compilePattern(written: string): PatternReading {
+export function compilePattern(patternText: string): PatternReading {
   // A YAML block ends with a line feed, and no line contains one.
-  const source = withoutEnd(written, '\n')
+  const source = withoutEnd(patternText, '\n')
   if (source.length > longestPattern) {
     const message = `the pattern has ${source.length} characters; ${longestPattern} are allowed`
     const facts = { message, offset: longestPattern, hint: 'Make several triggers of it.' }
@@ -75,7 +75,10 @@ export function hasRequired(text: string, required: RequiredText): boolean {
   return required.every((clause) => clause.some((part) => text.includes(part)))
 }
 
-/** A pattern that is plain text, as most are, with `^` before it or `$` after it; undefined for others. */
+/**
+ * Compiles a pattern that is plain text, as most are, with an optional `^` or `$`; undefined for
+ * others.
+ */
 export function plainPattern(source: string): Pattern | undefined {
   const [, before, text = '', after] = /^(\^?)([^\\^$.|?*+()[\]{}]*)(\$?)$/.exec(source) ?? []
   if (before === undefined) return undefined
@@ -104,13 +107,13 @@ function problemOf(source: string, engine: () => Re2.RE2JS): PatternProblem | un
   }
 }
 
-/** @param part of the source that RE2 names; null for its end. */
+/** @param part the part of the source that RE2 names; null for its end. */
 function refusal(source: string, description: string, part: string | null): PatternProblem {
   const offset = part === null ? source.length - 1 : Math.max(0, source.indexOf(part))
   const isForeign = /^(?:\(\?<?[=!]|\\[1-9])/.test(part ?? '')
   const code = isForeign ? 'pattern-unsupported' : 'pattern-invalid'
-  const shown = part === null || part === source ? '' : ` \`${part.slice(0, 40)}\``
-  return { code, message: `RE2 refuses it: ${description}${shown}`, offset }
+  const quotedPart = part === null || part === source ? '' : ` \`${part.slice(0, 40)}\``
+  return { code, message: `RE2 refuses it: ${description}${quotedPart}`, offset }
 }
 
 let loaded: typeof Re2 | undefined
@@ -119,7 +122,10 @@ function loadRe2(): typeof Re2 {
   return (loaded ??= createRequire(import.meta.url)('re2js'))
 }
 
-/** The time for a line is its length times the size: 10 kB then take at most about 0.2 s. */
+/**
+ * A line takes time in proportion to its length times the program's size: 10 kB take at most about
+ * 0.2 s.
+ */
 const mostInstructions = 500
 
 const mostClauses = 3

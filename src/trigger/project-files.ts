@@ -10,10 +10,10 @@ export interface ProjectFiles {
 }
 
 const mostFiles = 50_000
-/** Folders whose files agents do not edit, and which have most files of a project. */
+/** Folders whose files agents do not edit, and which contain most files of a project. */
 const skippedFolders = /^(?:\.git|node_modules)$/
 
-/** The files of the project of the working directory, for a skill in it that has globs. */
+/** Lists the files of the current project, for a skill of this project that has globs. */
 export function filesFor(
   { directory, triggers }: Pick<TriggerSkill, 'directory' | 'triggers'>,
   runtime: Pick<Runtime, 'cwd' | 'home'>,
@@ -23,7 +23,7 @@ export function filesFor(
   return isOfProject ? filesOf(triggers, runtime) : undefined
 }
 
-/** The files of the project of the working directory, if any of the triggers has globs. */
+/** Lists the files of the current project if any of the triggers has globs. */
 export function filesOf(
   triggers: TriggerSkill['triggers'],
   runtime: Pick<Runtime, 'cwd' | 'home'>,
@@ -34,7 +34,7 @@ export function filesOf(
 
 const listings = new Map<string, ProjectFiles | undefined>()
 
-/** Undefined if they are too many or cannot be listed. */
+/** Returns undefined if there are too many files or they cannot be listed. */
 function projectFiles(root: string): ProjectFiles | undefined {
   if (!listings.has(root)) listings.set(root, listFiles(root))
   return listings.get(root)

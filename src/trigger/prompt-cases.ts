@@ -11,7 +11,10 @@ import type { TriggerSkill } from './match.ts'
 
 export interface PromptCase {
   prompt: string
-  /** Paths as in the triggers, or `skill:path`, in any order; or only whether anything is injected. */
+  /**
+   * Paths as in the triggers, or `skill:path`, in any order; or a boolean: whether anything is
+   * injected.
+   */
   inject: string[] | boolean
 }
 
@@ -20,8 +23,10 @@ export const mostPromptBytes = 16 * 1024 * 1024
 const hint = 'Write { "prompt": "/deploy staging", "inject": ["references/staging.md"] }.'
 
 /**
- * Reads a list of cases, or one a line: `{ "prompt", "inject" }`, `{ "query", "should_trigger" }`, or
- * `{ "evals": [{ "prompt" }] }`, all of whose prompts are meant for the skill. Never throws.
+ * Reads a list of cases, or one case per line: `{ "prompt", "inject" }`, `{ "query",
+ * "should_trigger" }`,
+ * or
+ * `{ "evals": [{ "prompt" }] }`, in which every prompt is meant for the skill. Never throws.
  */
 export function readPromptCases(
   text: string,
@@ -89,7 +94,10 @@ export interface CaseVerdict {
   injected: readonly string[]
 }
 
-/** Compares the references that a prompt injects with the case. @param only counts one skill's references. */
+/**
+ * Compares the references that a prompt injects with the case. @param only counts one skill's
+ * references.
+ */
 export function judgeCase(
   { prompt, inject }: PromptCase,
   skills: readonly TriggerSkill[],
@@ -104,14 +112,16 @@ export function judgeCase(
     return { prompt, ok: paths.length > 0 === inject, expected: inject, injected: paths }
   }
   const isMet = names.every((spellings) => spellings.some((name) => inject.includes(name)))
-  const isComplete = inject.every((wanted) => names.some((spellings) => spellings.includes(wanted)))
+  const isComplete = inject.every((expectedPath) =>
+    names.some((spellings) => spellings.includes(expectedPath)),
+  )
   return { prompt, ok: isMet && isComplete, expected: inject, injected: paths }
 }
 
 export interface Measurement {
-  /** Share of the prompts that fired and were meant to fire. */
+  /** Share of the fired prompts that were meant to fire. */
   precision: Share
-  /** Share of the prompts that were meant to fire and fired. */
+  /** Share of the prompts meant to fire that fired. */
   recall: Share
 }
 
@@ -127,9 +137,9 @@ export function measure(verdicts: readonly CaseVerdict[]): Measurement {
   const isMeant = ({ expected }: CaseVerdict) =>
     typeof expected === 'boolean' ? expected : expected.length > 0
   const fired = verdicts.filter(({ injected }) => injected.length > 0)
-  const meant = verdicts.filter(isMeant)
-  const right = meant.filter(({ ok }) => ok).length
-  return { precision: shareOf(right, fired.length), recall: shareOf(right, meant.length) }
+  const meantToFire = verdicts.filter(isMeant)
+  const right = meantToFire.filter(({ ok }) => ok).length
+  return { precision: shareOf(right, fired.length), recall: shareOf(right, meantToFire.length) }
 }
 
 export function caseLines(verdicts: readonly CaseVerdict[]): string[] {

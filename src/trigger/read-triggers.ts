@@ -6,7 +6,7 @@ import { readFields } from '#skill/fields'
 import type { YamlNode } from '#skill/read-yaml'
 import type { TriggerDeclaration } from '#skill/model'
 
-/** The triggers of a `SKILL.md`, also of one that cannot be installed. */
+/** Reads the triggers of a `SKILL.md`, even if the skill cannot be installed. */
 export function readTriggers(
   text: string,
   path: string,
@@ -17,12 +17,15 @@ export function readTriggers(
   return { triggers: fields.triggers, diagnostics: [...reading.diagnostics, ...diagnostics] }
 }
 
-/** The portable format: `triggers:` alone on a line, below it items `- match: VALUE`, `inject: VALUE`. */
+/**
+ * The portable format: `triggers:` alone on a line, below it items `- match: VALUE`, `inject:
+ * VALUE`.
+ */
 type PortableReading =
   | { portable: true; triggers: readonly TriggerDeclaration[] }
   | { portable: false; line: number; reason: string }
 
-/** Where the answer is portable it is exactly what a YAML reader gives. */
+/** If the result is portable, it equals a YAML reader's result. */
 export function readPortableTriggers(text: string): PortableReading {
   const split = splitFrontmatter(text)
   if (!split.found) return { portable: true, triggers: [] }
@@ -42,14 +45,14 @@ export function readPortableTriggers(text: string): PortableReading {
     const line = lines[index] ?? ''
     if (blank.test(line)) continue
     if (/^[^ \t-]/.test(line)) break
-    // The items of other kinds are for full readers.
+    // Only a full reader reads items of other kinds.
     if (/^ *- (?:examples|paths|command):/.test(line)) isOther = true
     else if (item.test(line)) isOther = false
     if (isOther) continue
     const [, spaces = '', value = ''] = item.exec(line) ?? []
-    const written = withoutEnd(value.replace(/^ +/, ''), ' ')
-    const match = readScalar(written)
-    if (written === '') return refuse(index, 'an item begins with `- match: PATTERN`')
+    const rawValue = withoutEnd(value.replace(/^ +/, ''), ' ')
+    const match = readScalar(rawValue)
+    if (rawValue === '') return refuse(index, 'an item begins with `- match: PATTERN`')
     if (match === undefined) return refuse(index, 'the pattern is not plain or simply quoted text')
     indent ??= spaces.length
     if (spaces.length !== indent) return refuse(index, 'items are indented alike')
@@ -72,21 +75,21 @@ const item = /^( *)- match:(?: (.*))?$/
 const elsewhere =
   /^(?:["']triggers["']|triggers) *:|^ +["']?triggers["']? *:|[{,] *["']?triggers["']? *:/
 
-/** A value of one line; undefined for what needs a YAML reader. */
-function readScalar(written: string): string | undefined {
-  if (/[^\u0020-\u007e\u00a0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u.test(written))
+/** Reads a value of one line; undefined if it needs a YAML reader. */
+function readScalar(rawValue: string): string | undefined {
+  if (/[^\u0020-\u007e\u00a0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u.test(rawValue))
     return undefined
-  if (written.startsWith('"')) {
-    const inner = /^"((?:[^"\\]|\\[\\"])+)"$/.exec(written)?.[1]
+  if (rawValue.startsWith('"')) {
+    const inner = /^"((?:[^"\\]|\\[\\"])+)"$/.exec(rawValue)?.[1]
     return inner?.replace(/\\(.)/g, '$1')
   }
-  if (written.startsWith("'")) {
-    const inner = /^'((?:[^']|'')+)'$/.exec(written)?.[1]
+  if (rawValue.startsWith("'")) {
+    const inner = /^'((?:[^']|'')+)'$/.exec(rawValue)?.[1]
     return inner?.replaceAll("''", "'")
   }
-  // Plain for every YAML reader: no sign that means something, and no comment or key inside.
-  const isPlain = written !== '' && !/^[-?:,[\]{}#&*!|>'"%@`=<~]|: |:$| #/.test(written)
-  return isPlain ? written : undefined
+  // Plain for every YAML reader: no indicator, and no comment or key inside.
+  const isPlain = rawValue !== '' && !/^[-?:,[\]{}#&*!|>'"%@`=<~]|: |:$| #/.test(rawValue)
+  return isPlain ? rawValue : undefined
 }
 
 export function isInTriggers(text: string, path: string, line: number | undefined): boolean {

@@ -16,7 +16,10 @@ export interface Suggestion {
   prompts: { used: number; others: number }
   /** The entries of `triggers`, as YAML; empty if there are too few prompts. */
   entries: string
-  /** On prompts that did not influence the choice: the present triggers, and the present with the new ones. */
+  /**
+   * Measured on prompts that did not influence the choice: `now` with the present triggers,
+   * `suggested` with the new ones added.
+   */
   heldOut?: { now: Measurement; suggested: Measurement } | undefined
 }
 
@@ -35,10 +38,10 @@ export function suggestTriggers(
   const used = cases.filter(({ inject }) => inject)
   const prompts = { used: used.length, others: cases.length - used.length }
   if (used.length < fewestPrompts) return { skill: skill.name, prompts, entries: '' }
-  // The same third each time, whatever the other prompts are.
+  // A prompt is always or never in this third, whatever the other prompts are.
   const isHeldOut = ({ prompt }: PromptCase) =>
     Number.parseInt(sha256(prompt).slice(-6), 16) % 3 === 0
-  const held = cases.filter(isHeldOut)
+  const heldOutCases = cases.filter(isHeldOut)
   const chosen = cases.filter((one) => !isHeldOut(one))
   const examples = chooseExamples(chosen.filter(({ inject }) => inject))
   const pattern = separatingPattern(chosen)
@@ -49,7 +52,7 @@ export function suggestTriggers(
   const { triggers: added } = readTriggers(`---\ntriggers:\n${entries}---\n`, skill.path)
   const measured = (triggers: readonly TriggerDeclaration[]) => {
     const all = [{ ...skill, triggers }, ...others]
-    return measure(held.map((one) => judgeCase(one, all, skill.name)))
+    return measure(heldOutCases.map((one) => judgeCase(one, all, skill.name)))
   }
   const heldOut = {
     now: measured(skill.triggers),
@@ -58,7 +61,10 @@ export function suggestTriggers(
   return { skill: skill.name, prompts, entries, heldOut }
 }
 
-/** Adds entries to the triggers of a SKILL.md; undefined where they are written in a string form. */
+/**
+ * Adds entries to the triggers of a SKILL.md; undefined if the triggers are written in a string
+ * form.
+ */
 export function withTriggers(text: string, path: string, entries: string): string | undefined {
   const { lines, close } = frontmatterLines(text) ?? { lines: [], close: 0 }
   const start = lines.findIndex((line, at) => at < close && /^triggers:\s*$/.test(line))
@@ -71,12 +77,14 @@ export function withTriggers(text: string, path: string, entries: string): strin
     : undefined
 }
 
-/** Each prompt once. A call by name says nothing about what prompts mean, and a secret is not repeated. */
+/**
+ * Returns each prompt once. Excludes calls by name, which say nothing about meaning, and secrets.
+ */
 function labelledPrompts({ name, directory }: TriggerSkill, turns: readonly TranscriptTurn[]) {
   const place = `/${basename(directory)}/`
   const cases = new Map<string, LabelledPrompt>()
-  for (const { prompt: typed, skills, calls } of turns) {
-    const prompt = typed.trim()
+  for (const { prompt: rawPrompt, skills, calls } of turns) {
+    const prompt = rawPrompt.trim()
     const isTyped = prompt !== '' && prompt.length <= longestPrompt && !/^[/$<]/.test(prompt)
     if (!isTyped || findSecrets(prompt).length > 0) continue
     const key = plainWords(prompt).join(' ')
@@ -88,25 +96,30 @@ function labelledPrompts({ name, directory }: TriggerSkill, turns: readonly Tran
 
 type LabelledPrompt = PromptCase & { inject: boolean }
 
-/** The prompts that say most of what the ones before do not say. */
+/** Chooses the prompts that add most words to the ones chosen before. */
 function chooseExamples(used: readonly PromptCase[]): string[] {
   const left = used.flatMap(({ prompt }) => {
     const isShort = prompt.length <= longestExample && !prompt.includes('\n')
     return isShort ? [{ prompt, stems: new Set(plainWords(prompt).map(stemOf)) }] : []
   })
   const chosen: string[] = []
-  const said = new Set<string>()
+  const coveredStems = new Set<string>()
   while (left.length > 0 && chosen.length < mostExamples) {
-    const news = left.map(({ stems }) => [...stems].filter((stem) => !said.has(stem)).length)
+    const news = left.map(
+      ({ stems }) => [...stems].filter((stem) => !coveredStems.has(stem)).length,
+    )
     const [best] = left.splice(news.indexOf(Math.max(...news)), 1)
     if (!best) break
     chosen.push(best.prompt)
-    for (const stem of best.stems) said.add(stem)
+    for (const stem of best.stems) coveredStems.add(stem)
   }
   return chosen
 }
 
-/** A word of at least half of the prompts that used the skill, and of five, and of no other prompt. */
+/**
+ * Finds a word that occurs in at least half of the prompts that used the skill, in at least five,
+ * and in no other prompt.
+ */
 function separatingPattern(cases: readonly LabelledPrompt[]): string | undefined {
   const used = cases.filter(({ inject }) => inject)
   const others = cases.filter(({ inject }) => !inject)
@@ -130,7 +143,7 @@ function mostFrequent(texts: readonly string[]): { text: string; count: number }
   return { text, count }
 }
 
-/** The file of the skill that was read most often, `SKILL.md` aside. */
+/** Returns the skill's file that was read most often, except `SKILL.md`. */
 function referenceOf({ directory }: TriggerSkill, turns: readonly TranscriptTurn[]): string {
   const place = `/${basename(directory)}/`
   const paths = turns
@@ -158,7 +171,7 @@ export interface TranscriptTurn {
 const longestCall = 10_000
 
 /**
- * Reads a transcript of Claude Code or Codex: JSON lines, of which unknown ones are skipped. Never throws.
+ * Reads a transcript of Claude Code or Codex: JSON lines; unknown lines are skipped. Never throws.
  *
  * @returns `broken`: lines that are not JSON objects.
  */
@@ -184,7 +197,7 @@ export function readTranscript(text: string): { turns: TranscriptTurn[]; broken:
   return { turns, broken }
 }
 
-/** Since 2026 a prompt is an item; before it was a message. */
+/** Since 2026 a prompt is an item; before, it was a message. */
 function readCodex(payload: Readonly<Record<string, unknown>>, turns: TranscriptTurn[]): void {
   const { type } = payload
   const item = objectOf(payload['item'])

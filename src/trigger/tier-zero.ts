@@ -15,7 +15,7 @@ export const tierZeroMarkers = {
   end: '<!-- /skillrail:index -->',
 } as const
 
-/** What a line of the index may cost: about 50 tokens. */
+/** Most characters of a line of the index: about 50 tokens. */
 const longestLine = 220
 
 export interface TierZeroLine {
@@ -58,7 +58,9 @@ function shorten(text: string, length: number): string {
   return `${withoutLastWord(cut).replace(/[,;:.]$/, '')}…`
 }
 
-/** Words that follow the name: from `argument-hint: "[program|amend] [--force]"` and from triggers. */
+/**
+ * Words that follow the name: from `argument-hint: "[program|amend] [--force]"` and from triggers.
+ */
 function subcommandsOf(name: string, { argumentHint = '', triggers }: SkillFields): string[] {
   const [hinted = ''] = /^[[<{(]?[a-z][\w-]*(?:\s*\|\s*[a-z][\w-]*)+/.exec(argumentHint) ?? []
   const words = hinted.replace(/^[^a-z]/, '').split('|')

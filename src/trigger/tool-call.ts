@@ -39,7 +39,7 @@ export function isRequired({ when }: TriggerDeclaration): boolean {
 
 type FoundText = { text: string; promptLine: number }
 
-/** The shell parser is loaded only for a line that has the words of a pattern. */
+/** Loads the shell parser only for a line that contains the words of a pattern. */
 function lazyShell(line: string) {
   let reading: ShellReading | undefined
   return async (source: string, isGuard: boolean): Promise<FoundText | undefined> => {
@@ -68,7 +68,7 @@ function matchPaths(paths: readonly string[], globs: readonly string[]): FoundTe
 
 /** Whether a line can match at all: a cheap test before the shell parser is loaded. */
 function mayMatchCommand(line: string, { required }: Pattern): boolean {
-  // Quotes and backslashes can stand inside any word; `$'\x67'` and braces can be any text.
+  // Quotes and backslashes can occur inside any word; `$'\x67'` and braces can be any text.
   if (/\$'|\{/.test(line)) return true
   const text = line.replaceAll(/['"\\\r\n]/g, '')
   const isThere = (part: string) => part.split(' ').every((word) => text.includes(word))
@@ -78,8 +78,8 @@ function mayMatchCommand(line: string, { required }: Pattern): boolean {
 const mostGlobs = 100
 
 /**
- * The regular expression of a glob. One without a slash means a file of that name in any folder; one with
- * a slash at its end means every file below that folder.
+ * Returns the regular expression of a glob. A glob without a slash means a file of that name in any
+ * folder; a glob that ends with a slash means every file below that folder.
  */
 export function globPattern(glob: string): string {
   const inside = glob.replace(/^\.?(?:\/|$)/, '')

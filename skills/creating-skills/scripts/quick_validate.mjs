@@ -329,57 +329,57 @@ function kindOf(value) {
 /** The variables in the text of skills that a client documents. */
 const skillVariables = [
 	{
-		written: "${CLAUDE_SKILL_DIR}",
+		placeholder: "${CLAUDE_SKILL_DIR}",
 		value: "skill",
 		client: "Claude Code"
 	},
 	{
-		written: "${CLAUDE_PROJECT_DIR}",
+		placeholder: "${CLAUDE_PROJECT_DIR}",
 		value: "project",
 		client: "Claude Code"
 	},
 	{
-		written: "${CLAUDE_SESSION_ID}",
+		placeholder: "${CLAUDE_SESSION_ID}",
 		value: "session",
 		client: "Claude Code"
 	},
 	{
-		written: "${CLAUDE_PLUGIN_ROOT}",
+		placeholder: "${CLAUDE_PLUGIN_ROOT}",
 		value: "plugin",
 		client: "Claude Code"
 	},
 	{
-		written: "${CLAUDE_PLUGIN_DATA}",
+		placeholder: "${CLAUDE_PLUGIN_DATA}",
 		value: void 0,
 		client: "Claude Code"
 	},
 	{
-		written: "${CLAUDE_EFFORT}",
+		placeholder: "${CLAUDE_EFFORT}",
 		value: void 0,
 		client: "Claude Code"
 	},
 	{
-		written: "{baseDir}",
+		placeholder: "{baseDir}",
 		value: "skill",
 		client: "OpenClaw"
 	}
 ];
-new Map(skillVariables.map((variable) => [variable.written, variable]));
-/** Any of these variables; `${baseDir}` is one of a shell. */
-const variablePattern = new RegExp(`(?<!\\$)(?:${skillVariables.map(({ written }) => written.replaceAll(/[${}]/g, "\\$&")).join("|")})`, "g");
+new Map(skillVariables.map((variable) => [variable.placeholder, variable]));
+/** Matches any of these variables; `${baseDir}` is a shell variable. */
+const variablePattern = new RegExp(`(?<!\\$)(?:${skillVariables.map(({ placeholder }) => placeholder.replaceAll(/[${}]/g, "\\$&")).join("|")})`, "g");
 // src/skill/arguments.ts
 /**
-* The positions in a body that are hardly meant as placeholders: `$1` of awk, `$5` of a price. A skill
-* that takes arguments declares them, names the hint `argument-hint`, or has `$ARGUMENTS` beside
+* Returns positions in a body that are probably not placeholders: awk's `$1`, or a price such as
+* `$5`. A skill that takes arguments declares them, has an `argument-hint`, or has `$ARGUMENTS` and
 * positions that begin with `$0`.
 */
 function doubtfulPositions(body, { names, hint = "" }) {
 	const positions = [...body.matchAll(placeholders)].flatMap((match) => {
-		const [written, slashes = "", , position] = match;
+		const [whole, slashes = "", , position] = match;
 		if (position === void 0 || slashes.length % 2 === 1) return [];
 		const line = body.slice(0, match.index).split("\n").length;
 		return [{
-			placeholder: written.slice(slashes.length),
+			placeholder: whole.slice(slashes.length),
 			position: Number(position),
 			line
 		}];
@@ -394,29 +394,30 @@ function doubtfulPositions(body, { names, hint = "" }) {
 	}));
 }
 /**
-* Groups: backslashes, N of `$ARGUMENTS[N]`, N of `$N`, a word that may begin with a name, a variable.
+* Groups: backslashes, N of `$ARGUMENTS[N]`, N of `$N`, a word that may begin with a name, a
+* variable.
 */
 const placeholders = new RegExp(String.raw`(?<!\\)(\\*)(?:\$(?:ARGUMENTS(?:\[(\d+)\]|(?![A-Za-z0-9_]))|(\d{1,2})(?![A-Za-z0-9_]|[.,]\d)|([A-Za-z_][A-Za-z0-9_-]*))|(${variablePattern.source}))`, "g");
 const allArguments = /(?<!\\)(?:\\\\)*\$ARGUMENTS(?![A-Za-z0-9_])/;
 const argumentNamePattern = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 // src/skill/references.ts
-/** A longer line is data and no prose; scanning it could take long. */
+/** A longer line is data, not prose; scanning it could take long. */
 const longestLine = 5e3;
 /**
-* The files that the instructions refer to: relative Markdown links outside code, and bare paths
-* below `scripts/`, `references/` or `assets/`, code included, because that is where scripts are
-* called. A target is reported once, where it occurs first.
+* Finds the files that the instructions refer to: relative Markdown links outside code, and bare
+* paths below `scripts/`, `references/` or `assets/`, also in code, because code calls scripts. A
+* target is reported once, where it occurs first.
 *
-* A path that only illustrates is left out: one with a placeholder (`references/<topic>.md`,
+* A path that is only an illustration is left out: one with a placeholder (`references/<topic>.md`,
 * `assets/*.png`, `scripts/your-script.py`), one without a file extension outside `scripts/`, one
 * below another directory (`my-skill/scripts/a.py`), one drawn in a directory tree, and every bare
 * path in a fenced block that shows Markdown or YAML text.
 */
 function findReferences(body) {
 	if (!mayRefer(body)) return [];
-	const found = /* @__PURE__ */ new Map();
+	const references = /* @__PURE__ */ new Map();
 	const add = (target, line, kind) => {
-		if (!found.has(target)) found.set(target, {
+		if (!references.has(target)) references.set(target, {
 			target,
 			line,
 			kind
@@ -435,9 +436,9 @@ function findReferences(body) {
 		if (!fence) for (const target of linkTargets(line)) add(target, index + 1, "link");
 		if (!fence || shellLanguages.has(fence.language)) for (const target of barePaths(line.replace(linkPattern, " "))) add(target, index + 1, "path");
 	}
-	return [...found.values()];
+	return [...references.values()];
 }
-/** Cheap, because nearly every line of nearly every body says no. */
+/** A cheap check, because nearly no line contains a reference. */
 function mayRefer(text) {
 	return [
 		"](",
@@ -446,7 +447,7 @@ function mayRefer(text) {
 		"assets/"
 	].some((part) => text.includes(part));
 }
-/** Fenced blocks in which a path is a call, not a picture of one. */
+/** Languages of fenced blocks in which a path is a real call, not an illustration. */
 const shellLanguages = /* @__PURE__ */ new Set([
 	"",
 	"bash",
@@ -468,33 +469,35 @@ function fenceOf(line) {
 }
 const linkPattern = /\]\(\s*(?:<([^<>\n]+)>|([^\s()<>]+(?:\([^\s()]*\)[^\s()]*)*))[^)\n]{0,300}\)/g;
 function linkTargets(line) {
-	return [...withoutSpans(line).matchAll(linkPattern)].flatMap(([, angled, plain]) => {
-		const target = decode$1((angled ?? plain ?? "").split(/[#?]/, 1)[0] ?? "").replace(/^\.\//, "");
+	return [...withoutSpans(line).matchAll(linkPattern)].flatMap(([, angled, bare]) => {
+		const target = decode$1((angled ?? bare ?? "").split(/[#?]/, 1)[0] ?? "").replace(/^\.\//, "");
 		return isRelativeFile(target) ? [target] : [];
 	});
 }
-/** Without code: it ends at the next run of as many backticks as it begins with. Linear. */
+/**
+* Removes code spans: a span ends at the next run of as many backticks as it begins with. Linear.
+*/
 function withoutSpans(line) {
 	const runs = [...line.matchAll(/`+/g)];
 	const ahead = Map.groupBy(runs.toReversed(), ([{ length }]) => length);
-	let kept = "";
+	let prose = "";
 	let from = 0;
 	for (const { 0: marks, index } of runs) {
 		const same = ahead.get(marks.length) ?? [];
 		same.pop();
 		const end = same.at(-1);
 		if (index < from || !end) continue;
-		kept += line.slice(from, index);
+		prose += line.slice(from, index);
 		from = end.index + marks.length;
 	}
-	return kept + line.slice(from);
+	return prose + line.slice(from);
 }
 const barePattern = /(?<![\w./\\~${}<>@:*-])(?:\.\/)?((?:scripts|references|assets)\/[\w./-]*\w)(?![\w/<{*$[])/g;
 function barePaths(line) {
 	if (/[├└│┬─]/.test(line)) return [];
 	return [...line.matchAll(barePattern)].flatMap(([, path = ""]) => isNamedFile(path) && !isPlaceholder(path) ? [path] : []);
 }
-/** Outside `scripts/` a word without an extension is a directory or a turn of phrase. */
+/** Outside `scripts/` a word without an extension is a directory or prose. */
 function isNamedFile(path) {
 	return /\.[A-Za-z]\w{0,7}$/.test(path) || /^scripts\/[\w-]+$/.test(path) && /[-_]/.test(path);
 }
@@ -502,7 +505,7 @@ function isRelativeFile(target) {
 	const isElsewhere = /^(?:[a-z][a-z0-9+.-]*:|[/\\~#])/i.test(target);
 	return /[./]/.test(target) && !isElsewhere && !isPlaceholder(target);
 }
-/** Names that every reader knows not to exist. */
+/** Whether a name is a placeholder that every reader recognises. */
 function isPlaceholder(path) {
 	if (/[<>{}*$[\]|…]|\.\.\./.test(path)) return true;
 	return /(?:^|[/_.-])(?:example|your|my|foo|bar|xxx?|some|name|file\d?|path)(?=[/_.-]|$)/i.test(path);
@@ -571,7 +574,7 @@ function adviseOnReferences(reader, { body, bodyLine, files }) {
 		else if (path.split("/").length > 2) reader.report("reference-deep", at, `${refers}, more than one level deep.`);
 	}
 }
-/** Documents that a model finds only through another document. */
+/** Advises on documents that a model finds only through another document. */
 function adviseOnChains(reader, { body, bodyLine, files, readFile }) {
 	if (!files || !readFile) return;
 	const paths = pathsOf(files);
@@ -607,7 +610,9 @@ function pathsOf(files) {
 	}
 	return paths;
 }
-/** A script without extension or of a shell is started by its path, so it needs the run bit. */
+/**
+* A shell script or a script without an extension is started by its path, so it must be executable.
+*/
 function adviseOnScripts(reader, { body, bodyLine, files = [] }) {
 	for (const file of files.toSorted(byText$1("path"))) {
 		const { path } = file;
@@ -633,29 +638,35 @@ function adviseOnDescription(reader, text, at) {
 	if (isVague(text)) reader.report("description-vague", at, "The description is too short to select the skill.");
 	if (!occasion.test(text)) reader.report("description-no-occasion", at, "The description does not say when to use the skill.", "Add a sentence such as \"Use when …\".");
 }
-/** The ways in which descriptions say when: "Use when", "when the user", "if …", "for … tasks". */
+/**
+* Phrases with which a description says when to use the skill: "Use when", "when the user", "if …".
+*/
 const occasion = /\b(?:when(?:ever)?|if|during|before|after|while|trigger(?:s|ed)?|activate[sd]?|invoke[sd]?|whether)\b|\b(?:us(?:e|ed|eful)|need(?:ed)?|helpful|ideal|suitable|designed|intended|appl(?:y|ies)|invoke|covers|should be used)\s+(?:(?:this|it|proactively|skill)\s+)*(?:for|to|with|in|by|as)\b|\b(?:asks?|asked|wants?|needs?|mentions?|requests?|says?)\b|\bin (?:case|response|situations)\b|\bon (?:request|demand)\b/i;
-/** A few words of which fewer than four carry meaning do not separate one skill from a hundred others. */
+/**
+* A short description with fewer than four meaningful words does not tell one skill from a hundred
+* others.
+*/
 function isVague(text) {
 	if (/[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]/.test(text)) return Array.from(text).length < 12;
-	const written = text.toLowerCase().split(/[\s"'(),.:;!?/<>`[\]{}]+/).filter((word) => /[a-z0-9\u00c0-\uffff]/.test(word));
-	return written.filter((word) => !emptyWords.has(word)).length < 4 && written.length < shortDescription;
+	const realWords = text.toLowerCase().split(/[\s"'(),.:;!?/<>`[\]{}]+/).filter((word) => /[a-z0-9\u00c0-\uffff]/.test(word));
+	return realWords.filter((word) => !emptyWords.has(word)).length < 4 && realWords.length < shortDescription;
 }
-/** In words. The specification gives a description of twelve words as a minimal example. */
+/** Number of words. The specification's minimal example of a description has twelve. */
 const shortDescription = 10;
 const emptyWords = new Set("a an and any are as at by can do does for from helps help helper in is it its of on or skill that the this thing things to tool use used useful various with work working works stuff your".split(" "));
 function wrongPerson(text) {
-	const own = text.replace(/"[^"]*"|“[^”]{0,400}”|`[^`]*`|(?<!\w)'[^']*'(?!\w)/g, " ");
-	if (/(?:^|[.!?:]\s+)(?:I|We)\s+(?:can|will|am|are|help|\w+)\b|\bI(?:'ll|'m)\b/.test(own)) return "first";
-	return /(?:^|[.!?:]\s+)(?:You|Your)\b/.test(own) || /\b(?:helps?|lets?|allows?) you\b/i.test(own) ? "second" : void 0;
+	const unquoted = text.replace(/"[^"]*"|“[^”]{0,400}”|`[^`]*`|(?<!\w)'[^']*'(?!\w)/g, " ");
+	if (/(?:^|[.!?:]\s+)(?:I|We)\s+(?:can|will|am|are|help|\w+)\b|\bI(?:'ll|'m)\b/.test(unquoted)) return "first";
+	return /(?:^|[.!?:]\s+)(?:You|Your)\b/.test(unquoted) || /\b(?:helps?|lets?|allows?) you\b/i.test(unquoted) ? "second" : void 0;
 }
 // src/skill/allowed-tools.ts
 /**
-* `allowed-tools` in every form that is in use: one string separated by spaces or commas, or a list
-* of such strings. Separators inside parentheses belong to the pattern: `Bash(git add:*, git rm:*)`
+* Parses `allowed-tools` in every form that is in use: one string separated by spaces or commas, or
+* a list of such strings. Separators inside parentheses belong to the pattern: `Bash(git add:*, git
+* rm:*)`
 * is one tool. `mcp__server__tool`, `Server/tool` and `Server:tool` are names like any other.
 *
-* A parenthesis that is never closed takes the rest as pattern; `validate` reports it.
+* If a parenthesis is never closed, the rest is the pattern; `validate` reports that.
 */
 function parseAllowedTools(value) {
 	return texts(value).flatMap((text) => splitTools(text).tools);
@@ -709,7 +720,7 @@ function readTool(word) {
 	};
 }
 // src/skill/field-table.ts
-/** The words of `early_exit_on` and of `retry_until`; the first is the default. */
+/** The values of `early_exit_on` and `retry_until`; the first is the default. */
 const earlyExits = [
 	"none",
 	"failure",
@@ -979,7 +990,7 @@ var init_rules = __esmMin((() => {
 // src/skill/field-values.ts
 init_text();
 init_rules();
-/** Reads fields: a value that is absent or wrong is undefined, with a diagnostic if wrong. */
+/** Reads fields: an absent or invalid value is undefined, and an invalid one gets a diagnostic. */
 var FieldReader = class {
 	#path;
 	#diagnostics;
@@ -990,14 +1001,17 @@ var FieldReader = class {
 	report(code, at, message, hint) {
 		this.#diagnostics.push(finding(code, this.#path, at, message, hint || void 0));
 	}
-	/** The text of a scalar. An empty plain value or `null` is undefined, `null` in quotes is a text. */
+	/**
+	* Returns the text of a scalar. An empty plain value or `null` is undefined, `null` in quotes is
+	* text.
+	*/
 	text(field, node) {
 		if (!node || isNull(node)) return void 0;
 		if (node.kind === "scalar") return node.text.trim() || void 0;
 		const message = `\`${field}\` is ${describe(node)}, and a text is required.`;
 		return this.report("field-type", node, message);
 	}
-	/** `true`, `false`, and the words that YAML 1.1 and Claude Code take for them. */
+	/** Reads `true`, `false`, and the words that mean the same to YAML 1.1 and Claude Code. */
 	boolean(field, node) {
 		if (!node || isNull(node)) return void 0;
 		const word = node.kind === "scalar" ? node.text.trim().toLowerCase() : "";
@@ -1013,7 +1027,7 @@ var FieldReader = class {
 			"off",
 			"0"
 		].includes(word)) return false;
-		const message = `\`${field}\` is ${shown(node)}; it must be true or false.`;
+		const message = `\`${field}\` is ${describeValue(node)}; it must be true or false.`;
 		return this.report("field-type", node, message);
 	}
 	integer(field, node, minimum) {
@@ -1024,8 +1038,8 @@ var FieldReader = class {
 		const number = isNumber ? Number(node.value) : Number(isDigits ? text : NaN);
 		if (Number.isSafeInteger(number) && number >= minimum) return number;
 		const code = isDigits || Number.isSafeInteger(number) ? "field-value" : "field-type";
-		const wanted = `a whole number of at least ${minimum}`;
-		return this.report(code, node, `\`${field}\` is ${shown(node)}; it must be ${wanted}.`);
+		const requirement = `a whole number of at least ${minimum}`;
+		return this.report(code, node, `\`${field}\` is ${describeValue(node)}; it must be ${requirement}.`);
 	}
 	choice(field, node, choices) {
 		const text = this.text(field, node);
@@ -1034,7 +1048,7 @@ var FieldReader = class {
 		const message = `\`${field}\` is \`${text}\`; it must be ${choices.map((choice) => `\`${choice}\``).join(", ")}.`;
 		return this.report("field-value", node, message, didYouMean(text, choices));
 	}
-	/** Words from a list, or from one string separated by spaces or commas. */
+	/** Reads words from a list, or from one string separated by spaces or commas. */
 	words(field, node) {
 		if (!node || isNull(node)) return [];
 		if (node.kind === "scalar") return node.text.split(/[\s,]+/).filter((word) => word !== "").map((text) => ({
@@ -1051,13 +1065,13 @@ var FieldReader = class {
 				text,
 				node: item
 			}];
-			const found = item.kind === "scalar" ? "empty" : describe(item);
-			this.report("field-type", item, `An entry of \`${field}\` is ${found}; it must be a name.`);
+			const form = item.kind === "scalar" ? "empty" : describe(item);
+			this.report("field-type", item, `An entry of \`${field}\` is ${form}; it must be a name.`);
 			return [];
 		});
 		return words.length === node.items.length ? words : void 0;
 	}
-	/** A path below the skill's directory, checked by its letters only. */
+	/** Reads a path below the skill's directory; the path is not resolved on the disk. */
 	path(field, node) {
 		const text = this.text(field, node);
 		if (text === void 0 || !node || staysInside(text)) return text;
@@ -1065,7 +1079,7 @@ var FieldReader = class {
 		return this.report("path-outside", node, message);
 	}
 };
-/** Whether a relative path has only forward steps, by its letters. */
+/** Whether the text of a relative path never leaves its directory. */
 function staysInside(path) {
 	if (path === "" || /^\/|[\\\0]|^[a-z]:/i.test(path)) return false;
 	return !path.split("/").includes("..");
@@ -1077,7 +1091,7 @@ function describe(node) {
 	if (node.kind === "map") return "a map";
 	return node.kind === "list" ? "a list" : "a text";
 }
-function shown(node) {
+function describeValue(node) {
 	return node.kind === "scalar" ? `\`${node.text.trim()}\`` : describe(node);
 }
 // src/skill/step-tools.ts
@@ -1101,7 +1115,7 @@ const commonTools = [
 	"Skill",
 	"Write"
 ];
-/** Marks of the shell: a pattern is compared with the words of one command, which have none. */
+/** Shell syntax: a pattern is compared with the words of one command, which contain none. */
 const shellSyntax = /["'`\\;|&<>$()\n]|^[\w*]+\+?=/;
 function problemsOf(option, entries) {
 	const words = entries.filter(({ tool, pattern }) => pattern === void 0 && /^[a-z-]+$/.test(tool));
@@ -1115,30 +1129,32 @@ function problemsOf(option, entries) {
 	}] : [], ...entries.flatMap((entry) => entryProblem(option, entry) ?? [])];
 }
 function entryProblem(option, { tool, pattern }) {
-	const written = pattern === void 0 ? tool : `${tool}(${pattern})`;
+	const toolText = pattern === void 0 ? tool : `${tool}(${pattern})`;
 	if (tool.startsWith("(")) return {
 		code: "chain-tool-name",
-		message: `\`${option}\` has \`${written}\`, which names no tool.`,
+		message: `\`${option}\` has \`${toolText}\`, which names no tool.`,
 		hint: "Write `Bash(git push:*)`."
 	};
 	if (/^mcp/i.test(tool) && !/^mcp__[^_]/.test(tool)) return {
 		code: "chain-tool-name",
-		message: `\`${option}\` has \`${written}\`, which is not the name of an MCP tool.`,
+		message: `\`${option}\` has \`${toolText}\`, which is not the name of an MCP tool.`,
 		hint: "Write `mcp__SERVER__TOOL`."
 	};
 	const near = commonTools.filter((name) => editDistance(name.toLowerCase(), tool.toLowerCase()) === 1);
 	if (near.length > 0 && tool.length > 3) return {
 		code: "chain-tool-name",
-		message: `\`${option}\` has \`${written}\`, which no client is known to have.`,
+		message: `\`${option}\` has \`${toolText}\`, which no client is known to have.`,
 		hint: didYouMean(tool, near)
 	};
 	if (tool.toLowerCase() === "bash" && pattern !== void 0 && shellSyntax.test(pattern)) return {
 		code: "chain-tool-pattern",
-		message: `\`${option}\` has \`${written}\`, which no command is: a pattern is compared with the words of each command of a line.`,
+		message: `\`${option}\` has \`${toolText}\`, which no command is: a pattern is compared with the words of each command of a line.`,
 		hint: "Write the words as the program gets them, without quotes, variables and operators."
 	};
 }
-/** Calls that the step alone may make, and that its own list of tools denies. */
+/**
+* Returns a problem for each call that only this step may make but that its list of tools denies.
+*/
 function excluded(guarded, allowed) {
 	return guarded.filter((call) => !allowed.some((entry) => overlaps(entry, call))).map(({ tool, pattern }) => {
 		const call = pattern === void 0 ? tool : `${tool}(${pattern})`;
@@ -1157,7 +1173,9 @@ function overlaps(one, other) {
 	const [first, second] = [one.pattern, other.pattern].map((text) => text.replace(/(?::| )\*$/, "*"));
 	return meet(first ?? "", second ?? "");
 }
-/** Whether some text may fit both, in which `*` stands for any characters: by what is before and after them. */
+/**
+* Whether some text may match both patterns, by the texts before and after their `*`.
+*/
 function meet(a, b) {
 	const fits = (text, pattern) => {
 		const parts = pattern.split("*").map((part) => part.replaceAll(/[^\w]/g, String.raw`\$&`));
@@ -3384,7 +3402,9 @@ Object.keys(DEFAULT_SCALAR_STYLE_RULES).map((name) => Reflect.get(DEFAULT_SCALAR
 // src/skill/read-yaml.ts
 init_text();
 init_rules();
-/** UTF-8 bytes, collections inside one another, keys in all mappings, diagnostics that are reported. */
+/**
+* UTF-8 bytes, nested collections, keys in all mappings, reported diagnostics.
+*/
 const yamlLimits = {
 	bytes: 65536,
 	depth: 32,
@@ -3434,7 +3454,7 @@ var TreeReader = class {
 	#diagnostics = [];
 	#events = [];
 	#next = 0;
-	/** The offset behind what was read last, as far as the events tell it. */
+	/** The offset after the last event, if the event has one. */
 	#end = 0;
 	#keys = 0;
 	constructor(source, options) {
@@ -3565,8 +3585,8 @@ var TreeReader = class {
 		return true;
 	}
 	/**
-	* A value or an item with the comments around it, if it is plain.
-	* @param indent that of the key or the dash; deeper lines below look like a part of the value
+	* Reads a value or an item, with the comments around it if it is plain.
+	* @param indent indentation of the key or the dash; deeper lines look like a part of the value
 	*/
 	#value(indent) {
 		const indicatorEnd = this.#behind(indicator, this.#behind(betweenNodes));
@@ -3626,13 +3646,13 @@ var TreeReader = class {
 		if (styles[style] === "single" || styles[style] === "double") return valueStart - 1;
 		return this.#behind(blockIndicator);
 	}
-	/** The place of a value or an item that is not there: behind its indicator. */
+	/** Returns the place of an absent value or item: after its indicator. */
 	#absentValue() {
 		const at = this.#behind(betweenNodes);
 		const behind = this.#behind(indicator, at);
 		return behind > at ? behind : this.#behind(blanks);
 	}
-	/** The offset behind what a sticky pattern matches; `from` is the end of what was read last. */
+	/** Returns the offset after a sticky pattern's match; `from` is the end of the last event. */
 	#behind(pattern, from = this.#end) {
 		pattern.lastIndex = from;
 		return from + (pattern.exec(this.#source)?.[0].length ?? 0);
@@ -3645,7 +3665,7 @@ var TreeReader = class {
 	}
 };
 const betweenNodes = /(?:[\s,\]}]|#.*)*/y;
-/** What announces a value or an item, and blanks on its line. */
+/** The indicator of a value or an item, and blanks on its line. */
 const indicator = /[:-](?=[\s,[\]{}]|$)[ \t]*/y;
 const blanks = /[ \t]*/y;
 const commentBehind = /([ \t]*)(#[^\n]*)/y;
@@ -3654,7 +3674,7 @@ const absentKey = /(?:[\s,?{]|#.*)*/y;
 /** Up to the `|` or `>` of a block scalar. */
 const blockIndicator = /(?:[^|>#]|#.*)*/y;
 const documentEnd = /(?:\s|#.*|\.\.\.)*/y;
-/** What the core schema of YAML 1.2 makes of a plain scalar; everything else is a string. */
+/** Resolves a plain scalar by the core schema of YAML 1.2; everything else is a string. */
 function resolvePlain(text) {
 	if (/^(?:~|null|Null|NULL)?$/.test(text)) return null;
 	if (/^(?:true|True|TRUE)$/.test(text)) return true;
@@ -3693,11 +3713,11 @@ const defaultChainPolicy = {
 	retryUntil: "none",
 	raceMode: false
 };
-/** The key in a `SKILL.md` of a policy field: `continue_on_error` for `continueOnError`. */
+/** Returns the key of a policy field in a `SKILL.md`: `continue_on_error` for `continueOnError`. */
 function policyKey(field) {
 	return field.replace(/([a-z])([A-Z])/g, "$1_$2").replaceAll("-", "_").toLowerCase();
 }
-/** Keys that mean something beside a chain only; elsewhere they are the author's own metadata. */
+/** Keys that have a meaning only next to a chain; elsewhere they are the author's metadata. */
 const besideChain = /* @__PURE__ */ new Set([
 	...Object.keys(defaultChainPolicy).map(policyKey),
 	"gates",
@@ -3706,12 +3726,15 @@ const besideChain = /* @__PURE__ */ new Set([
 ]);
 function reportUnknown(reader, key) {
 	const name = key.text;
-	const meant = metadataFields.has(name) ? "" : didYouMean(name, topFields.keys());
+	const suggestion = metadataFields.has(name) ? "" : didYouMean(name, topFields.keys());
 	const message = `\`${name}\` is not a known field.`;
-	const hint = besideChain.has(name) ? "Indent it, with its chain, below `metadata:`." : meant || "Move it below `metadata:`.";
+	const hint = besideChain.has(name) ? "Indent it, with its chain, below `metadata:`." : suggestion || "Move it below `metadata:`.";
 	reader.report("unknown-field", key, message, hint);
 }
-/** A broken policy value keeps its default, and a broken step stays. */
+/**
+* Reads a chain. An invalid policy value becomes its default, and an invalid step stays in the
+* chain.
+*/
 function readChain(reader, metadata) {
 	const entry = metadata.entries.find(({ key }) => key.text === "chain");
 	const steps = entry && readSteps(reader, entry.value);
@@ -3736,7 +3759,7 @@ function readChain(reader, metadata) {
 const retrying = "`retry_count`, or `retry=N` after a step";
 const approving = "`gates`, or `gate` after a step";
 const ordering = "the order of the steps";
-/** How other engines call what a chain declares with a key or an option of its own. */
+/** Names that other engines use for keys and options of a chain. */
 const otherNames = {
 	approval: approving,
 	human_gate: approving,
@@ -3764,7 +3787,7 @@ function checkKeys(reader, metadata) {
 	}
 }
 function readPolicy(reader, nodes) {
-	const given = Object.keys(defaultChainPolicy).flatMap((field) => {
+	const policy = Object.keys(defaultChainPolicy).flatMap((field) => {
 		const key = policyKey(field);
 		const { kind, minimum = 0, choices = [] } = metadataFields.get(key) ?? {};
 		const node = nodes.get(key);
@@ -3774,7 +3797,7 @@ function readPolicy(reader, nodes) {
 		else value = reader.choice(key, node, choices);
 		return value === void 0 ? [] : [[field, value]];
 	});
-	return Object.assign({ ...defaultChainPolicy }, Object.fromEntries(given));
+	return Object.assign({ ...defaultChainPolicy }, Object.fromEntries(policy));
 }
 function readGates(reader, node, steps) {
 	const words = reader.words("gates", node) ?? [];
@@ -3800,7 +3823,10 @@ function reportChangedNumbers(reader, node) {
 		reader.report("text-unquoted", node, message, `Quote it if it is text: \`"${node.text}"\`.`);
 	}
 }
-/** Hooks as a map, or as the same map in JSON text. What the map says is checked where it is used. */
+/**
+* Reads hooks from a map, or from the same map as JSON text. The code that uses the map checks its
+* contents.
+*/
 function readHooks(reader, node) {
 	if (!node || isNull(node)) return void 0;
 	if (node.kind === "map") {
@@ -3818,14 +3844,14 @@ function readHooks(reader, node) {
 	const message = `\`hooks\` is ${describe(node)} that is not a JSON object: ${problem}.`;
 	return reader.report("field-type", node, message);
 }
-/** The options of a step that an agent works on, and that only an agent client enforces. */
+/** The options of an agent's step that only an agent client enforces. */
 const toolList = {
 	accepts: (value) => parseAllowedTools(value).length > 0 && isBalanced(value),
 	sentence: "lists tools such as `Read Bash(git push:*) mcp__github__merge_*`"
 };
 /**
-* The options of a step: what each must look like, or that it takes no value. They are kept in this
-* order, whatever an author writes: digests are made of the JSON text of a step.
+* The options of a step: the form of each value, or that the option has no value. They are stored
+* in this order, whatever an author writes, because digests use a step's JSON text.
 */
 const stepOptions = /* @__PURE__ */ new Map([
 	["id", {
@@ -3845,7 +3871,7 @@ const stepOptions = /* @__PURE__ */ new Map([
 		sentence: "is a number of seconds above 0"
 	}],
 	["gate", {
-		bare: true,
+		valueIsOptional: true,
 		accepts: matches(/^(?:attended|signed)$/),
 		sentence: "takes no value, or is `attended` or `signed`"
 	}],
@@ -3875,8 +3901,9 @@ const stepOptions = /* @__PURE__ */ new Map([
 	}]
 ]);
 /**
-* The steps of a chain: names in a text (the chaining proposal), or one step or group a line of a
-* literal block or a list, with options. A step that is wrong stays, so that no shorter chain runs.
+* Reads the steps of a chain: names in a text (the chaining proposal), or one step or group per
+* line of a literal block or a list, with options. An invalid step stays, so that no shorter chain
+* runs.
 */
 function readSteps(reader, node) {
 	if (node.kind === "scalar" && node.style !== "literal") return (reader.words("chain", node) ?? []).map(({ text }) => checkedStep(reader, node, {
@@ -3890,10 +3917,10 @@ function readSteps(reader, node) {
 		line: node.line + 1 + at
 	}));
 	const steps = lines.flatMap((line, at) => {
-		const found = line.kind === "scalar" ? readLine(reader, line) : readStepEntry(reader, line);
-		if (found.length === 0 && node.kind === "list" && line.kind === "scalar") reader.report("chain-step-form", line, "An entry of `chain` is empty.");
-		const group = found.length > 1 ? { group: at + 1 } : {};
-		return found.map((step) => checkedStep(reader, line, {
+		const steps = line.kind === "scalar" ? readLine(reader, line) : readStepEntry(reader, line);
+		if (steps.length === 0 && node.kind === "list" && line.kind === "scalar") reader.report("chain-step-form", line, "An entry of `chain` is empty.");
+		const group = steps.length > 1 ? { group: at + 1 } : {};
+		return steps.map((step) => checkedStep(reader, line, {
 			...step,
 			...group
 		}));
@@ -3901,16 +3928,16 @@ function readSteps(reader, node) {
 	checkNames(reader, node, steps);
 	return steps.length === 0 && node.kind === "list" && lines.length > 0 ? void 0 : steps;
 }
-/** The name of each step in its chain: the last part of the path of its skill, or its `id`. */
+/** Returns the name of each step in its chain: its `id`, or the last part of its skill's path. */
 function stepNames(steps) {
-	const taken = /* @__PURE__ */ new Map();
+	const counts = /* @__PURE__ */ new Map();
 	return steps.map(({ name, id }) => {
 		const label = id ?? name.slice(name.lastIndexOf("/") + 1);
-		let count = (taken.get(label) ?? 0) + 1;
-		while (count > 1 && taken.has(`${label}#${count}`)) count++;
-		taken.set(label, count);
+		let count = (counts.get(label) ?? 0) + 1;
+		while (count > 1 && counts.has(`${label}#${count}`)) count++;
+		counts.set(label, count);
 		if (count === 1) return label;
-		taken.set(`${label}#${count}`, 1);
+		counts.set(`${label}#${count}`, 1);
 		return `${label}#${count}`;
 	});
 }
@@ -3941,12 +3968,12 @@ function readLine(reader, node) {
 	const text = node.text.trimEnd();
 	word.lastIndex = 0;
 	while (word.lastIndex < text.length) {
-		const found = word.exec(text);
-		if (found === null) {
+		const match = word.exec(text);
+		if (match === null) {
 			reader.report("chain-step-form", node, `\`${text.trim()}\` has an open quote.`, "Quote the whole value; write `\\\"` inside.");
 			break;
 		}
-		const [, joint, one] = found;
+		const [, joint, one] = match;
 		if (joint !== void 0) members.push([]);
 		else if (one !== void 0) members.at(-1)?.push(one);
 	}
@@ -3959,12 +3986,12 @@ function readLine(reader, node) {
 		}));
 	});
 }
-function valueOf(reader, node, written) {
-	if (!written.includes("\"")) return written;
-	const [, inner] = /^"((?:[^"\\]|\\.)*)"$/.exec(written) ?? [];
+function valueOf(reader, node, source) {
+	if (!source.includes("\"")) return source;
+	const [, inner] = /^"((?:[^"\\]|\\.)*)"$/.exec(source) ?? [];
 	if (inner !== void 0) return inner.replaceAll(/\\(["\\])/g, "$1");
-	reader.report("chain-step-form", node, `The value \`${written}\` is only partly in quotes.`);
-	return written;
+	reader.report("chain-step-form", node, `The value \`${source}\` is only partly in quotes.`);
+	return source;
 }
 /** `NAME: { option: value }` in a list. */
 function readStepEntry(reader, node) {
@@ -3974,27 +4001,27 @@ function readStepEntry(reader, node) {
 		reader.report("chain-step-form", node, "An entry of `chain` is not one step.", "Write `- unit retry=3`, or `- unit: { retry: 3 }`.");
 		return [];
 	}
-	const options = value.entries.flatMap(({ key: name, value: given }) => {
-		if (given.kind !== "scalar") return [[name.text, ""]];
-		if (given.value === false) return [];
-		return [[name.text, given.value === true ? true : given.text.trim()]];
+	const options = value.entries.flatMap(({ key: name, value }) => {
+		if (value.kind !== "scalar") return [[name.text, ""]];
+		if (value.value === false) return [];
+		return [[name.text, value.value === true ? true : value.text.trim()]];
 	});
 	return [stepOf(reader, node, key.text, options)];
 }
-function stepOf(reader, node, name, written) {
+function stepOf(reader, node, name, entries) {
 	const options = /* @__PURE__ */ new Map();
-	for (const [option, value] of written) {
-		const known = stepOptions.get(option);
+	for (const [option, value] of entries) {
+		const definition = stepOptions.get(option);
 		const say = (message, hint) => reader.report("chain-step-form", node, `\`${name}\`: ${message}`, hint);
-		if (!known) {
+		if (!definition) {
 			const allowed = `Allowed: ${[...stepOptions.keys()].join(", ")}, and \`&\` between steps.`;
 			const hint = didYouMean(option, stepOptions.keys()) || allowed;
 			say(`\`${option}\` is not an option of a step.`, hint);
 		} else if (options.has(option)) say(`\`${option}\` is given twice.`);
-		else if (!acceptsValue(known, value)) say(`\`${option}\` ${known.sentence}.`);
+		else if (!acceptsValue(definition, value)) say(`\`${option}\` ${definition.sentence}.`);
 		else options.set(option, value);
 	}
-	const given = [...stepOptions.keys()].flatMap((option) => {
+	const stepOptionValues = [...stepOptions.keys()].flatMap((option) => {
 		const value = options.get(option);
 		if (value === void 0) return [];
 		return [[option.replaceAll(/-(.)/g, (_, letter) => letter.toUpperCase()), numericOptions.has(option) ? Number(value) : value]];
@@ -4002,7 +4029,7 @@ function stepOf(reader, node, name, written) {
 	return Object.assign({
 		name,
 		line: node.line
-	}, Object.fromEntries(given));
+	}, Object.fromEntries(stepOptionValues));
 }
 const numericOptions = /* @__PURE__ */ new Set([
 	"retry",
@@ -4010,11 +4037,11 @@ const numericOptions = /* @__PURE__ */ new Set([
 	"timeout",
 	"max-blocks"
 ]);
-function acceptsValue({ accepts, bare }, value) {
-	if (value === true) return accepts === void 0 || bare === true;
+function acceptsValue({ accepts, valueIsOptional }, value) {
+	if (value === true) return accepts === void 0 || valueIsOptional === true;
 	return accepts?.(value) === true;
 }
-/** A rejection needs a gate, and leads back to an earlier line of the same chain. */
+/** Checks `rework`: it needs a gate, and names a step on an earlier line of the same chain. */
 function checkReworks(reader, node, steps, gates) {
 	const names = stepNames(steps);
 	for (const [index, step] of steps.entries()) {
@@ -4034,13 +4061,13 @@ function checkReworks(reader, node, steps, gates) {
 		say(`\`rework\` names \`${rework}\`, which is not a step of an earlier line.`, hint);
 	}
 }
-/** The names of the steps on the lines before that of a step. */
+/** Returns the names of the steps on earlier lines. */
 function earlierNames(steps, names, index) {
 	const group = steps[index]?.group;
 	const first = group === void 0 ? index : steps.findIndex((one) => one.group === group);
 	return names.slice(0, first);
 }
-/** Conditions name steps of earlier lines, and no `id` is the name of another step. */
+/** Checks that conditions name steps of earlier lines, and that no `id` is another step's name. */
 function checkNames(reader, node, steps) {
 	const names = stepNames(steps);
 	for (const [index, { when, id, line }] of steps.entries()) {
@@ -4050,11 +4077,11 @@ function checkNames(reader, node, steps) {
 		};
 		if (id !== void 0 && names[index] !== id) reader.report("chain-step-form", at, `Two steps have the name \`${id}\`.`);
 		if (when === void 0) continue;
-		const named = conditionOf(when).step;
+		const stepName = conditionOf(when).step;
 		const earlier = earlierNames(steps, names, index);
-		if (earlier.includes(named)) continue;
-		const message = `\`when\` names \`${named}\`, which is not a step of an earlier line.`;
-		reader.report("chain-when-unknown", at, message, didYouMean(named, earlier));
+		if (earlier.includes(stepName)) continue;
+		const message = `\`when\` names \`${stepName}\`, which is not a step of an earlier line.`;
+		reader.report("chain-when-unknown", at, message, didYouMean(stepName, earlier));
 	}
 }
 function conditionOf(when) {
@@ -4068,7 +4095,7 @@ function conditionOf(when) {
 }
 // src/skill/trigger-declarations.ts
 init_text();
-/** Triggers from a list of maps, or from lines of `PATTERN => FILE`. */
+/** Reads triggers from a list of maps, or from lines of `PATTERN => FILE`. */
 function readTriggers(reader, node) {
 	if (!node || isNull(node)) return [];
 	if (node.kind === "scalar") return readLines(reader, node);
@@ -4094,7 +4121,7 @@ function readEntry(reader, item) {
 	if (item.kind !== "map") return reader.report("trigger-form", item, `A trigger is ${describe(item)}, no map.`, "Write `- match: PATTERN` and below it `inject: FILE`.");
 	const values = valuesOf(item);
 	for (const { key } of item.entries) {
-		if (triggerKeys.some((known) => known === key.text)) continue;
+		if (triggerKeys.some((triggerKey) => triggerKey === key.text)) continue;
 		const message = `A trigger has no key \`${key.text}\`.`;
 		reader.report("trigger-unknown-key", key, message, didYouMean(key.text, triggerKeys));
 	}
@@ -4179,24 +4206,24 @@ function readPart(reader, item, values, name) {
 }
 function readLines(reader, node) {
 	const isLiteral = node.style === "literal";
-	return node.text.split("\n").flatMap((written, index) => {
-		if (written.trim() === "") return [];
+	return node.text.split("\n").flatMap((text, index) => {
+		if (text.trim() === "") return [];
 		const line = isLiteral ? node.line + 1 + index : node.line;
 		const at = {
 			...node,
 			line
 		};
-		const trigger = readTriggerLine(written, line);
+		const trigger = readTriggerLine(text, line);
 		if (trigger) return checked(reader, at, trigger) ?? [];
-		reader.report("trigger-form", at, `\`${written.trim()}\` is not a trigger.`, "Write `PATTERN => FILE`, one trigger a line.");
+		reader.report("trigger-form", at, `\`${text.trim()}\` is not a trigger.`, "Write `PATTERN => FILE`, one trigger a line.");
 		return [];
 	});
 }
 /** Reads `PATTERN => FILE` and the string forms of the other kinds; undefined for anything else. */
-function readTriggerLine(written, line) {
-	const separator = written.lastIndexOf(" => ");
-	const match = written.slice(0, Math.max(separator, 0)).trim();
-	const [, inject = "", required] = /^(.*?)( !require)?$/.exec(written.slice(separator + 4).trim()) ?? [];
+function readTriggerLine(text, line) {
+	const separator = text.lastIndexOf(" => ");
+	const match = text.slice(0, Math.max(separator, 0)).trim();
+	const [, inject = "", required] = /^(.*?)( !require)?$/.exec(text.slice(separator + 4).trim()) ?? [];
 	if (separator < 0 || match === "" || inject === "") return void 0;
 	const [, kind, on, rest = ""] = /^(examples|command|paths(?:\[(edit|read)\])?):(.+)$/.exec(match) ?? [];
 	const list = (separator) => rest.split(separator).flatMap((text) => text.trim() || []);
@@ -4221,10 +4248,10 @@ function checked(reader, at, trigger) {
 // src/skill/fields.ts
 /**
 * Reads every field that Skillrail acts on. Types and forms are checked here, for every purpose;
-* what only the written specification wants (lengths, names, unknown fields) `validate` adds.
+* `validate` adds the rules of the written specification (lengths, names, unknown fields).
 *
-* An extension at the top level takes precedence over the same below `metadata`. A field that cannot
-* be used is an error here and undefined, or its default, in the result.
+* An extension at the top level takes precedence over the same extension below `metadata`. An
+* unusable field is an error here, and undefined or its default in the result.
 */
 function readFields(root, options) {
 	const diagnostics = [];
@@ -4294,7 +4321,7 @@ function readAllowedTools(reader, node) {
 function isNotScalar(node) {
 	return node.kind !== "scalar";
 }
-/** `argument-hint: [file]` is a list to YAML, and what its author meant is the text. */
+/** `argument-hint: [file]` is a list in YAML, but its author means the text. */
 function readHint(reader, node) {
 	if (node?.kind !== "list" || !node.flow || node.items.some(isNotScalar)) return reader.text("argument-hint", node);
 	const text = `[${node.items.map((item) => item.kind === "scalar" ? item.text : "").join(", ")}]`;
@@ -4320,9 +4347,9 @@ init_rules();
 /** Reading again costs time. */
 const mostTries = 100;
 /**
-* Reads YAML that people write by hand as agent clients do: a value that YAML cannot read, such as
-* `description: Use when: asked`, is the text that is written there, with a warning. If that does not
-* help, the result is the one of {@link readYaml}.
+* Reads handwritten YAML as agent clients do: a value that YAML cannot read, such as `description:
+* Use when: asked`, is read as text, with a warning. If the source is still invalid, returns the
+* result of {@link readYaml}.
 */
 function readAuthoredYaml(source, options) {
 	const strict = readYaml(source, options);
@@ -4333,7 +4360,7 @@ function readAuthoredYaml(source, options) {
 		const [problem] = reading.diagnostics;
 		const at = problem && unreadableAt(lines, problem, options);
 		if (!at || quoted.some(({ start }) => start === at.start)) break;
-		lines = lines.toSpliced(at.start, at.end - at.start, ...at.written);
+		lines = lines.toSpliced(at.start, at.end - at.start, ...at.replacement);
 		quoted.push({
 			start: at.start,
 			end: at.end,
@@ -4361,7 +4388,9 @@ function problemOf({ start, column, subject, text }, { firstLine, path }) {
 		column
 	}, message, "Quote it, as some clients cannot read it: `skillrail validate --fix` does so.");
 }
-/** Indentation with the dashes of list items, a key if there is one, and the first line of a value. */
+/**
+* Indentation with the dashes of list items, a key if there is one, and the first line of a value.
+*/
 function entryOf(line) {
 	const [prefix = ""] = /^ *(?:- +)*/.exec(line) ?? [];
 	const rest = line.slice(prefix.length);
@@ -4374,7 +4403,7 @@ function entryOf(line) {
 	} : void 0;
 }
 const keyPattern = /^(?:"[^"\\]*"|'[^']*'|[\p{L}\p{N}_][\p{L}\p{N}_.$/-]*)[ \t]*:[ \t]+/u;
-/** The value at an error, or the one that the line of the error continues. */
+/** Finds the value at an error, or the value that the line of the error continues. */
 function unreadableAt(lines, { code, line = 0 }, options) {
 	if (code !== "yaml-syntax" && code !== "yaml-anchor") return;
 	const place = Math.min(line - options.firstLine, lines.length - 1);
@@ -4389,18 +4418,18 @@ function unreadableAt(lines, { code, line = 0 }, options) {
 		const text = [value, ...lines.slice(start + 1, end)].map((part) => part.trim()).join(" ");
 		if (!(value.startsWith("*") || code === "yaml-syntax" && !isReadable(lines.slice(start, end))) || !isText(value)) continue;
 		const subject = key === "" ? "The list item" : `The value of \`${key.trim().slice(0, -1).trim()}\``;
-		const written = quotedLines(lines.slice(start, end), column);
+		const replacement = quotedLines(lines.slice(start, end), column);
 		return {
 			start,
 			end,
 			subject,
 			column: column + 1,
 			text,
-			written
+			replacement
 		};
 	}
 }
-/** The lines below that are indented deeper than the key or the dash of a value belong to it. */
+/** Finds the end of a value: lines that are indented deeper than its key or dash belong to it. */
 function endOfValue(lines, start, parent) {
 	let end = start + 1;
 	for (let index = start + 1; index < lines.length; index++) {
@@ -4417,13 +4446,17 @@ function isReadable(lines) {
 		path: ""
 	}).root !== void 0;
 }
-/** Nothing that begins a block, a mapping or a property, and no quote or bracket that stays open. */
+/**
+* Whether a value begins no block, mapping or property, and leaves no quote or bracket open.
+*/
 function isText(value) {
 	if (/^[|>{&!#]/.test(value) || /[\u0000-\u0008\u000b-\u001f\u007f]/.test(value.trimEnd())) return false;
 	if (!/^["'[]/.test(value)) return true;
 	return /^(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|\[[^\]]*\])[ \t]*[^\s#]/.test(value);
 }
-/** The lines of a value with quotes around it: double ones on one line, else single ones in place. */
+/**
+* Puts quotes around a value: double quotes on one line, or single quotes over several lines.
+*/
 function quotedLines(lines, column) {
 	const [first = "", ...others] = lines;
 	const head = first.slice(0, column);
@@ -4438,25 +4471,27 @@ function quotedLines(lines, column) {
 	return doubled.with(doubled.length - 1, `${text}'${last.slice(text.length)}`).map((part, index) => index === 0 ? `${head}'${part}` : part);
 }
 /**
-* Warns of text that YAML takes for a comment: everything behind ` #` in a value without quotes.
-* @param isFree whether the values of a key take no text, so that a comment cuts nothing from them
+* Warns of text that YAML reads as a comment: everything after ` #` in a value without quotes.
+* @param isFree whether a key's values are not text, so that a comment cuts nothing from them
 */
 function commentsInValues(root, path, isFree = () => false) {
 	if (root.kind === "list") return root.items.flatMap((item) => commentsInValues(item, path, isFree));
 	if (root.kind === "map") return root.entries.flatMap(({ key, value }) => isFree(key.text) ? [] : commentsInValues(value, path, isFree));
 	const { comment, text } = root;
 	if (!comment || isRemark(root)) return [];
-	const kept = text === "" ? "nothing" : `\`${text}\``;
-	return [finding("text-cut", path, comment, `\`${comment.text}\` is a comment in YAML, so it is not part of the value; ${kept} is left.`, "Quote the value if the text belongs to it (`--fix` does, unless it looks like a comment), or move the comment to a line of its own.")];
+	const remaining = text === "" ? "nothing" : `\`${text}\``;
+	return [finding("text-cut", path, comment, `\`${comment.text}\` is a comment in YAML, so it is not part of the value; ${remaining} is left.`, "Quote the value if the text belongs to it (`--fix` does, unless it looks like a comment), or move the comment to a line of its own.")];
 }
-/** Whether the comment behind `true` or `false` is one that nobody means as text: `true # always`. */
+/**
+* Whether a comment cannot be meant as text, as in `true # always`.
+*/
 function isRemark({ value, comment }) {
 	return typeof value === "boolean" && /^#\s/.test(comment?.text ?? "");
 }
 // src/skill/frontmatter.ts
 /**
 * Finds the frontmatter: from a line `---` at the top to the next line that is `---`, blanks aside.
-* Offsets are UTF-16 units into the text that was given; lines count from 1.
+* Offsets are UTF-16 units of the text; lines count from 1.
 */
 function splitFrontmatter(text) {
 	const byteOrderMark = text.charCodeAt(0) === 65279;
@@ -4491,14 +4526,16 @@ function splitFrontmatter(text) {
 			end,
 			/** The line on which `source` begins. */
 			firstLine: 2,
-			/** Everything behind the line of the closing `---`, as it stands. */
+			/** Everything after the line of the closing `---`, unchanged. */
 			body: text.slice(bodyStart),
 			bodyStart,
 			bodyLine: 2 + source.split("\n").length
 		};
 	}
 }
-/** The offset of the next line where only blanks follow; the end of the text counts as one. */
+/**
+* Returns the offset of the next line if only blanks follow; the end of the text counts as a line.
+*/
 function lineAfterDelimiter(text, offset) {
 	for (let at = offset; at < text.length; at++) {
 		const code = text.charCodeAt(at);
@@ -4511,7 +4548,7 @@ function lineAfterDelimiter(text, offset) {
 init_errors();
 init_rules();
 const longestSkill = 1048576;
-/** The frontmatter of a file as a tree, or what stands in the way. */
+/** Reads the frontmatter of a file as a tree, or returns diagnostics. */
 function readFrontmatter(content, path) {
 	const diagnostics = [];
 	const refuse = (code, message, at, hint) => {
@@ -4566,7 +4603,10 @@ const kindsWithoutText = /* @__PURE__ */ new Set([
 	"choice",
 	"chain"
 ]);
-/** A number, a flag or a choice has no text that could be cut, and `#` begins a comment in a chain. */
+/**
+* Whether a comment cuts nothing: a number, a flag or a choice has no text, and `#` begins a
+* comment in a chain.
+*/
 function takesNoText(key) {
 	return kindsWithoutText.has(metadataFields.get(key)?.kind ?? "");
 }
@@ -4586,16 +4626,16 @@ const validateOptions = {
 	renamed: { profile: "For the profile `reference` use validateReference." }
 };
 /**
-* The verdict of the written specification on one `SKILL.md`. Pass the bytes of the file where you
+* Validates one `SKILL.md` against the written specification. Pass the bytes of the file if you
 * have them: only they show whether it is UTF-8.
 *
 * @example
 * validateSkill(bytes, { path: 'a/SKILL.md', directoryName: 'a' }).valid
 * @throws {UsageError} for an option that is unknown or of a wrong kind.
 */
-function validateSkill(content, given) {
+function validateSkill(content, rawOptions) {
 	checkArgument(content, "The content of the skill", rule.content);
-	const options = checkOptions(given, validateOptions);
+	const options = checkOptions(rawOptions, validateOptions);
 	const reading = readFrontmatter(content, options.path);
 	const spec = reading.ok ? validateSpec(reading.root, reading.split, options) : void 0;
 	const diagnostics = [...reading.diagnostics, ...spec?.diagnostics ?? []];
@@ -4688,7 +4728,7 @@ function reportEmpty(reader, name, value) {
 	const message = `\`${name}\` is empty and has no effect.`;
 	reader.report("field-empty", value, message);
 }
-/** The limit holds for the value as YAML gives it, with the newline that a block scalar keeps. */
+/** The limit applies to the value that YAML returns, with the newline that a block scalar keeps. */
 function checkLength(reader, name, node, limit) {
 	const text = node?.kind === "scalar" ? node.text : "";
 	const length = text.length <= limit ? 0 : Array.from(text).length;
@@ -4701,7 +4741,10 @@ function checkTools(reader, node) {
 	if (node.kind === "scalar" && !hasCommas(node.text)) return;
 	reader.report("allowed-tools-form", node, `\`allowed-tools\` is ${node.kind === "list" ? "a list" : "separated by commas"}; the specification wants one string with spaces.`, "`skillrail validate --fix` rewrites it.");
 }
-/** A map from string keys to string values; extensions have a string form, nobody reads the rest. */
+/**
+* Checks that metadata maps strings to strings; extensions have a string form, other values are
+* unused.
+*/
 function checkMetadata(reader, metadata) {
 	if (metadata?.kind !== "map") return;
 	const hasChain = metadata.entries.some(({ key }) => key.text === "chain");
@@ -4724,7 +4767,9 @@ function checkMetadata(reader, metadata) {
 		}
 	}
 }
-/** The proposal writes chains as lists, with flags and numbers: one warning for all of it. */
+/**
+* The proposal writes chains as lists, with flags and numbers: one warning covers the whole chain.
+*/
 function reportChainForm(reader, entries) {
 	const [first] = entries;
 	if (!first) return;
@@ -4734,16 +4779,19 @@ function reportChainForm(reader, entries) {
 	reader.report(code, first.value, message, hint);
 }
 const longestName = 64;
-/** Of an entry in the catalogue of Claude Code. */
+/** Most characters of an entry in Claude Code's catalogue. */
 const longestEntry = 1536;
-function checkName(reader, node, written, directoryName) {
-	for (const { code, problem, hint } of nameProblems(written, directoryName)) reader.report(code, node, problem, hint);
+function checkName(reader, node, name, directoryName) {
+	for (const { code, problem, hint } of nameProblems(name, directoryName)) reader.report(code, node, problem, hint);
 }
-/** Letters outside a-z that the reference validator lets pass are a warning, other characters an error. */
-function nameProblems(written, directoryName) {
-	if (/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(written) && written.length <= longestName && directoryName === written) return [];
+/**
+* Letters outside a-z that the reference validator accepts are a warning, other characters an
+* error.
+*/
+function nameProblems(declaredName, directoryName) {
+	if (/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(declaredName) && declaredName.length <= longestName && directoryName === declaredName) return [];
 	const problems = [];
-	const name = written.normalize("NFKC");
+	const name = declaredName.normalize("NFKC");
 	const report = (isWrong, code, problem, hint) => {
 		if (isWrong) problems.push({
 			code,
@@ -4754,8 +4802,8 @@ function nameProblems(written, directoryName) {
 	const length = Array.from(name).length;
 	const tooLong = `The name has ${length} characters; ${longestName} are allowed.`;
 	report(length > longestName, "name-too-long", tooLong);
-	const meant = name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "");
-	const hint = meant === "" || meant === name ? void 0 : `Call it \`${meant}\`.`;
+	const suggestion = name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "");
+	const hint = suggestion === "" || suggestion === name ? void 0 : `Call it \`${suggestion}\`.`;
 	report(name !== name.toLowerCase(), "name-uppercase", `The name \`${name}\` has upper-case letters.`, hint);
 	const edge = `The name \`${name}\` begins or ends with a hyphen.`;
 	report(name.startsWith("-") || name.endsWith("-"), "name-hyphen-edge", edge, hint);
@@ -4764,15 +4812,15 @@ function nameProblems(written, directoryName) {
 	const others = new Set(name.match(/[^\p{L}\p{N}-]/gu));
 	const characters = `The name \`${name}\` contains ${[...others].map((character) => `\`${character}\``).join(", ")}; a-z, 0-9 and hyphens are allowed.`;
 	report(others.size > 0, "name-characters", characters, hint);
-	const foreign = `The name \`${written}\` has letters outside a-z, which clients may refuse.`;
-	report(others.size === 0 && (/[^\p{ASCII}]/u.test(name) || name !== written), "name-unicode", foreign);
+	const foreign = `The name \`${declaredName}\` has letters outside a-z, which clients may refuse.`;
+	report(others.size === 0 && (/[^\p{ASCII}]/u.test(name) || name !== declaredName), "name-unicode", foreign);
 	report(directoryName !== void 0 && directoryName.normalize("NFKC") !== name, "name-directory-mismatch", `The skill is named \`${name}\`, its directory \`${directoryName}\`.`, "Rename one of them.");
 	return problems;
 }
 // src/skill/quick-validate.ts
 init_text();
 process.exitCode = main(process.argv.slice(2));
-/** 0: all valid; 1: a skill is not; 2: wrong use. */
+/** Returns 0 if all skills are valid, 1 if one is not, and 2 for wrong usage. */
 function main(paths) {
 	const missing = paths.find((path) => !existsSync(path));
 	if (missing !== void 0 || paths.length === 0) {

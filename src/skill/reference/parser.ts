@@ -8,10 +8,13 @@ type StrictNode =
 type StrictEntry = { key: StrictNode; value: StrictNode }
 type StrictMap = { kind: 'map'; entries: StrictEntry[]; mark: Mark }
 
-/** Collections inside one another before the reference validator's own stack ends. */
+/** The nesting of collections at which the reference validator's stack overflows. */
 const deepestNesting = 247
 
-/** The only document, as strictyaml reads it; undefined where there is none. Throws {@link StrictFailure}. */
+/**
+ * Parses the only document as strictyaml does; undefined if there is none. Throws {@link
+ * StrictFailure}.
+ */
 function parseDocument(text: string): StrictNode | undefined {
   const scanner = new Scanner(text)
   moveComment(scanner.take(), scanner.peek())
@@ -108,15 +111,15 @@ function emptyScalar(mark: Mark): StrictNode {
 
 export interface StrictField {
   name: string
-  /** Undefined where the value is not a string: a collection, or a lone `=` or `<<`. */
+  /** Undefined if the value is not a string: a collection, or a lone `=` or `<<`. */
   text: string | undefined
   mark: Mark
 }
 
 /**
- * The fields of a frontmatter as the reference validator reads them; undefined where it is not a
- * mapping. `raw` is what stands between the first two `---` of the file. Throws a
- * {@link StrictFailure}, whose position counts from 0 and from the beginning of `raw`.
+ * Returns the fields of a frontmatter as the reference validator reads them; undefined if it is not
+ * a mapping. `raw` is the text between the first two `---` of the file. Throws a {@link
+ * StrictFailure}, whose position counts from 0 and from the beginning of `raw`.
  */
 export function readReferenceFields(raw: string): StrictField[] | undefined {
   const root = parseDocument(raw)
@@ -124,7 +127,7 @@ export function readReferenceFields(raw: string): StrictField[] | undefined {
   checkNode(root)
   if (root.kind !== 'map') return undefined
   return root.entries.flatMap(({ key, value }) => {
-    // A merge key brings nothing into the root that the rules could see.
+    // A merge key adds nothing to the root that the rules check.
     if (key.kind !== 'scalar' || isMergeKey(key)) return []
     return [{ name: key.text, text: textOf(value), mark: key.mark }]
   })
@@ -155,16 +158,19 @@ function checkNode(node: StrictNode): void {
     seen.add(identity)
   }
   const maps = entries.map(({ value }) => value).filter(({ kind }) => kind === 'map')
-  const odd = maps.find(({ mark }) => mark.column !== maps[0]?.mark.column)
-  if (odd) {
+  const misaligned = maps.find(({ mark }) => mark.column !== maps[0]?.mark.column)
+  if (misaligned) {
     const message = 'Found mapping with indentation inconsistent with previous mapping'
-    fail(message, odd.mark, 'indentation')
+    fail(message, misaligned.mark, 'indentation')
   }
   const list = entries.find(({ key }) => key.kind === 'list')
   if (list) fail('a list cannot be a key', list.key.mark, 'crash')
 }
 
-/** What makes two keys the same. Lists of texts count as keys until the mapping is complete. */
+/**
+ * Returns a text that is equal for equal keys. Lists of texts count as keys until the mapping is
+ * complete.
+ */
 function keyIdentity(key: StrictNode): string {
   if (key.kind === 'scalar') return `text ${key.text}`
   if (key.kind === 'map') return fail('found unhashable key', key.mark)

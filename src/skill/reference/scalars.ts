@@ -26,7 +26,7 @@ function plainLength(cursor: Cursor): number {
   }
 }
 
-/** What stands between two stretches of a plain scalar; empty at the end of the document. */
+/** The text between two parts of a plain scalar; empty at the end of the document. */
 type PlainGap = { text: string; brokeLine: boolean }
 
 function takePlainGap(cursor: Cursor): PlainGap {
@@ -43,7 +43,7 @@ function takePlainGap(cursor: Cursor): PlainGap {
   return { text: foldBreaks(first, breaks), brokeLine: true }
 }
 
-/** One line break is a space; of several the first is left out. LS and PS stay as they are. */
+/** One line break becomes a space; the first of several is left out. LS and PS stay unchanged. */
 function foldBreaks(first: string, breaks: string): string {
   return first === '\n' ? breaks || ' ' : first + breaks
 }
@@ -78,7 +78,7 @@ function scanQuotedText(cursor: Cursor, quote: string): string {
   }
 }
 
-/** Each character behind a backslash, followed by what it stands for. */
+/** Each character after a backslash, followed by its meaning. */
 const escapes = '0\0a\u0007b\bt\t\t\tn\nv\vf\fr\re\u001b  ""//\\\\N\u0085_\u00a0L\u2028P\u2029'
 const escapeLengths: Readonly<Record<string, number | undefined>> = { x: 2, u: 4, U: 8 }
 
@@ -121,7 +121,9 @@ function scanQuotedBreaks(cursor: Cursor): string {
   }
 }
 
-/** A block scalar. `trailing` is true where line breaks behind it are not part of its text. */
+/**
+ * Reads a block scalar. `trailing` is true if the line breaks after it are not part of its text.
+ */
 export function scanBlockScalar(cursor: Cursor, parentIndent: number) {
   const start = cursor.mark
   const folded = cursor.take(1) === '>'
@@ -194,7 +196,7 @@ function scanBlockBreaks(cursor: Cursor, indent: number): string {
 /** A place in the frontmatter: line and column count from 0. */
 export type Mark = { line: number; column: number }
 
-/** What ends a reading in the reference validator: a reported YAML error, or an exception. */
+/** An error that stops the reference validator: a reported YAML error, or an exception. */
 export class StrictFailure extends Error {
   readonly kind: StrictFailureKind
   readonly mark: Mark
@@ -223,8 +225,8 @@ const unprintable = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{1
 
 /**
  * A position in the frontmatter as the reference validator's YAML reader counts it: in code points,
- * with a line ended by `\n` only. NEL, LS and PS break scalars apart but leave the column as it is,
- * and a byte order mark has no width.
+ * with a line ended by `\n` only. NEL, LS and PS split scalars but do not change the column, and a
+ * byte order mark has no width.
  */
 export class Cursor implements Mark {
   readonly #characters: readonly string[]
@@ -288,7 +290,7 @@ export class Cursor implements Mark {
     return this.take(length)
   }
 
-  /** Takes one line break: `\n` for NEL too, LS and PS as they are, nothing where there is none. */
+  /** Consumes one line break: returns `\n` for NEL too, LS and PS unchanged, or an empty text. */
   takeLineBreak(): string {
     const character = this.peek()
     if (!lineBreaks.includes(character)) return ''
@@ -296,7 +298,7 @@ export class Cursor implements Mark {
     return character === '\u0085' ? '\n' : character
   }
 
-  /** Whether `...` stands here; `---` cannot occur, it ends the frontmatter. */
+  /** Whether `...` is at this position; `---` cannot occur, since it ends the frontmatter. */
   isAtDots(): boolean {
     const dots = this.peek() + this.peek(1) + this.peek(2) === '...'
     return dots && blanksAndLineEnds.includes(this.peek(3))
@@ -324,8 +326,8 @@ export interface Token {
   /** A plain scalar; quoted and block scalars are not. */
   plain: boolean
   /**
-   * Whether a comment is attached behind and before the token. The reference validator carries
-   * comments along and ends with an exception where two claim one place, which decides its verdict.
+   * Whether a comment is attached after and before the token. The reference validator keeps
+   * comments and ends with an exception if two have one place, which decides its verdict.
    */
   comment: { after: boolean; before: boolean } | undefined
 }

@@ -12,7 +12,9 @@ import {
   scanQuoted,
 } from './scalars.ts'
 
-/** Hands the comments of a taken token on to the next one; two claims on one place are a crash. */
+/**
+ * Moves the comments of a consumed token to the next one; two comments for one place are a crash.
+ */
 export function moveComment(token: Token, target: Token): void {
   const { comment } = token
   if (!comment || target.kind === 'stream-end') return
@@ -27,11 +29,13 @@ export function moveComment(token: Token, target: Token): void {
 export class Scanner {
   readonly #cursor: Cursor
   readonly #tokens: Token[] = []
-  #taken = 0
+  #consumed = 0
   #indent = -1
   readonly #indents: number[] = []
   #keyAllowed = true
-  /** Where a key without `?` may have started: its token becomes a key when a `:` follows in time. */
+  /**
+   * Where a key without `?` may have started: its token becomes a key when a `:` follows in time.
+   */
   #possibleKey: { token: number; required: boolean; index: number; mark: Mark } | undefined
   #done = false
 
@@ -66,7 +70,7 @@ export class Scanner {
   take(): Token {
     const token = this.peek()
     if (token.kind === 'scalar' || token.kind === 'value') this.#attachComments(token)
-    this.#taken++
+    this.#consumed++
     this.#tokens.shift()
     return token
   }
@@ -76,7 +80,7 @@ export class Scanner {
     if (next?.kind !== 'comment') return
     if (token.kind !== 'scalar' && token.end.line !== next.start.line) return
     do {
-      this.#taken++
+      this.#consumed++
       this.#tokens.splice(1, 1)
       this.#fetch()
     } while (this.#tokens[1]?.kind === 'comment')
@@ -86,7 +90,7 @@ export class Scanner {
   #dropComment(): boolean {
     if (this.#tokens[0]?.kind !== 'comment') return false
     this.#tokens.shift()
-    this.#taken++
+    this.#consumed++
     return true
   }
 
@@ -94,7 +98,7 @@ export class Scanner {
     if (this.#done) return false
     if (this.#tokens.length === 0) return true
     this.#dropStaleKey()
-    return this.#possibleKey?.token === this.#taken
+    return this.#possibleKey?.token === this.#consumed
   }
 
   #fetch(): void {
@@ -163,7 +167,7 @@ export class Scanner {
       return this.#fetchIndicator('mapping-start', 'value', 'mapping values')
     }
     this.#possibleKey = undefined
-    const at = key.token - this.#taken
+    const at = key.token - this.#consumed
     this.#tokens.splice(at, 0, createToken('key', key.mark, key.mark))
     if (this.#addIndent(key.mark.column)) {
       this.#tokens.splice(at, 0, createToken('mapping-start', key.mark, key.mark))
@@ -207,7 +211,7 @@ export class Scanner {
     if (!this.#keyAllowed) return
     const { index, column, mark } = this.#cursor
     this.#dropPossibleKey()
-    const token = this.#taken + this.#tokens.length
+    const token = this.#consumed + this.#tokens.length
     this.#possibleKey = { token, required: this.#indent === column, index, mark }
   }
 
@@ -251,7 +255,7 @@ export class Scanner {
   }
 }
 
-/** Flow collections, tags, anchors, aliases and what begins no scalar are errors at once. */
+/** Throws for flow collections, tags, anchors, aliases and characters that begin no scalar. */
 function refuseMarkup(cursor: Cursor): void {
   const quotes = "(surround with ' and ' to make text appear literally)"
   switch (cursor.peek()) {

@@ -11,7 +11,7 @@ interface Complaint {
   mark?: Mark | undefined
 }
 
-/** The verdict of `skills-ref` on every input; where that ends with an exception: invalid. */
+/** Returns the verdict of `skills-ref` on every input; invalid if it ends with an exception. */
 export function validateReference(
   content: string | Uint8Array,
   { path, directoryName }: Pick<ValidateOptions, 'path' | 'directoryName'>,
@@ -76,12 +76,12 @@ function checkFields(fields: readonly StrictField[], directoryName: string | und
   const names = unknown.map(({ name }) => name).toSorted(compareText)
   const list = allowed.map((name) => `'${name}'`).join(', ')
   const message = `Unexpected fields in frontmatter: ${names.join(', ')}. Only [${list}] are allowed.`
-  const named = (name: string) => fields.find((field) => field.name === name)
+  const fieldOf = (name: string) => fields.find((field) => field.name === name)
   return [
     ...unknown.slice(0, 1).map(({ mark }) => ({ code: 'unknown-field', message, mark }) as const),
-    ...checkName(named('name'), directoryName),
-    ...checkDescription(named('description')),
-    ...checkCompatibility(named('compatibility')),
+    ...checkName(fieldOf('name'), directoryName),
+    ...checkDescription(fieldOf('description')),
+    ...checkCompatibility(fieldOf('compatibility')),
   ]
 }
 
@@ -95,9 +95,9 @@ function checkName(field: StrictField | undefined, directoryName: string | undef
     return [{ code: 'name-empty', message: "Field 'name' must be a non-empty string", mark }]
   }
   const name = pythonNfkc(stripped)
-  const found: Complaint[] = []
+  const complaints: Complaint[] = []
   const report = (isWrong: boolean, code: RuleCode, message: string) => {
-    if (isWrong) found.push({ code, message, mark })
+    if (isWrong) complaints.push({ code, message, mark })
   }
   const length = pythonLength(name)
   const long = `Skill name '${name}' exceeds 64 character limit (${length} chars)`
@@ -112,7 +112,7 @@ function checkName(field: StrictField | undefined, directoryName: string | undef
   const isElsewhere = directoryName !== undefined && pythonNfkc(directoryName) !== name
   const mismatch = `Directory name '${directoryName}' must match skill name '${name}'`
   report(isElsewhere, 'name-directory-mismatch', mismatch)
-  return found
+  return complaints
 }
 
 function checkDescription(field: StrictField | undefined): Complaint[] {
@@ -150,7 +150,9 @@ function tooLong(
 // Strings as Python 3.11, which runs the reference validator, sees them: Unicode 14, its own set of
 // blanks, lengths in code points.
 
-/** Letters, digits and compatibility forms that came after Unicode 14; to Python they are unassigned. */
+/**
+ * Letters, digits and compatibility forms added after Unicode 14; Python treats them as unassigned.
+ */
 const laterCharacters =
   /[\u088f\u0c5c\u0cdc\u1c89\u1c8a\ua7cb-\ua7cf\ua7d2\ua7d4\ua7da-\ua7f1\u{105c0}-\u{105f3}\u{10940}-\u{10959}\u{10d40}-\u{10d85}\u{10ec2}-\u{10ec7}\u{1123f}-\u{11240}\u{11380}-\u{113d3}\u{116d0}-\u{116e3}\u{11bc0}-\u{11bf9}\u{11db0}-\u{11de9}\u{11f02}-\u{11f59}\u{1342f}\u{13441}-\u{143fa}\u{16100}-\u{16139}\u{16d40}-\u{16d79}\u{16ea0}-\u{16ed3}\u{16ff2}-\u{16ff6}\u{187f8}-\u{187ff}\u{18cff}\u{18d09}-\u{18df2}\u{1b132}\u{1b155}\u{1ccd6}-\u{1ccf9}\u{1d2c0}-\u{1d2d3}\u{1df25}-\u{1df2a}\u{1e030}-\u{1e06d}\u{1e4d0}-\u{1e6ff}\u{2b739}-\u{2b73f}\u{2cea2}-\u{2cead}\u{2ebf0}-\u{2ee5d}\u{31350}-\u{33479}]/u
 const earlierRuns = new RegExp(`(?:(?!${laterCharacters.source})[^])+`, 'gu')
@@ -176,7 +178,7 @@ export function pythonNfkc(text: string): string {
   return text.replace(earlierRuns, (part) => part.normalize('NFKC'))
 }
 
-/** Whether `str.lower()` would change nothing. */
+/** Whether `str.lower()` changes nothing. */
 export function isPythonLower(text: string): boolean {
   return Array.from(text).every(
     (character) => character === character.toLowerCase() || laterCharacters.test(character),

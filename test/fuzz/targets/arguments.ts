@@ -111,7 +111,7 @@ function placeholderAt(
   const variable =
     body[at - 1] === '$'
       ? undefined
-      : skillVariables.find(({ written }) => body.startsWith(written, at))?.written
+      : skillVariables.find(({ placeholder: written }) => body.startsWith(written, at))?.placeholder
   if (variable !== undefined) return { kind: 'variable', text: variable, value: variable }
   if (body[at] === '{') return undefined
   const indexed = /ARGUMENTS\[(\d+)\]/y
