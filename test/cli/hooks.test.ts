@@ -11,7 +11,8 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { type CliResult, runCli } from './run-cli.ts'
+import type { CliResult } from '../run-in-process.ts'
+import { runCli } from './run-cli.ts'
 
 const isBuilt = existsSync(new URL('../../dist/hook/hook.cjs', import.meta.url))
 

@@ -1,11 +1,6 @@
 import { spawn } from 'node:child_process'
 import { bin, coverageVariables } from '../command-line.ts'
-
-export interface CliResult {
-  code: number | null
-  stdout: string
-  stderr: string
-}
+import type { CliResult } from '../run-in-process.ts'
 
 export interface CliOptions {
   cwd: string

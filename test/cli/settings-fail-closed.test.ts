@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { commands } from '../../src/cli/registry.ts'
-import { type CliResult, runCli } from './run-cli.ts'
-import { runInProcess } from '../run-in-process.ts'
+import { runCli } from './run-cli.ts'
+import { type CliResult, runInProcess } from '../run-in-process.ts'
 
 let root: string
 let home: string
