@@ -416,13 +416,9 @@ function railsFor(
   const own = session === undefined ? ({ kind: 'none' } as const) : readRail(runtime, session)
   if (own.kind !== 'none') return [own]
   if (session !== undefined && !unattributed.has(platform)) return []
-  return readRails(runtime)
-    .filter(
-      (reading) =>
-        reading.kind === 'unreadable' ||
-        (reading.kind === 'rail' && reading.rail.workspace === workspace),
-    )
-    .flatMap((reading) => (reading.kind === 'none' ? [] : [reading]))
+  return readRails(runtime).filter(
+    (reading) => reading.kind === 'unreadable' || reading.rail.workspace === workspace,
+  )
 }
 
 /** The agent has called a tool: a chain that it loaded starts, and work in this turn is noted. */

@@ -1,10 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { ClientProcess } from '#core/agent-ancestry'
 import { clientNames } from '#core/client-folders'
-import { messageOf, StateFileError, systemCode } from '#core/errors'
+import { StateFileError } from '#core/errors'
 import { withFileLockSync } from '#core/file-lock'
-import { parseJson } from '#core/json'
 import type { Runtime } from '#core/runtime'
 import {
   choice,
@@ -13,11 +10,11 @@ import {
   list,
   object,
   optional,
-  readShape,
   record,
   type Schema,
   text,
 } from '#core/shapes'
+import { readStateFile, readStateFolder, type StateFile } from '#core/state-folder'
 import { removeIfThere, writeFileAtomicSync } from '#core/write-files'
 import { railPath, railsDirectory } from './place.ts'
 
@@ -219,46 +216,28 @@ const railSession: Schema<RailSession> = object({
   sequence: integer,
 })
 
-export type SessionReading =
-  | { kind: 'none' }
+export type SessionReading = { kind: 'none' } | RailReading
+
+export type RailReading =
   | { kind: 'rail'; rail: RailSession }
   /** There may be a rail with unreadable guards: every call that could be guarded is denied. */
   | { kind: 'unreadable'; path: string; reason: string }
 
 export function readRail(runtime: Runtime, session: string): SessionReading {
-  return readFile(railPath(runtime, session), (rail) => rail.session === session)
+  const path = railPath(runtime, session)
+  const file = readStateFile(path, railSession)
+  if (file === undefined) return { kind: 'none' }
+  if (file.kind === 'unreadable' || file.value.session === session) return railOf(file)
+  return { kind: 'unreadable', path, reason: 'it belongs to another session' }
 }
 
 /** Returns all rails of the user, in any order, including unreadable ones. */
-export function readRails(runtime: Runtime): SessionReading[] {
-  const directory = railsDirectory(runtime)
-  let names: string[]
-  try {
-    names = readdirSync(directory)
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return []
-    return [{ kind: 'unreadable', path: directory, reason: messageOf(error) }]
-  }
-  return names
-    .filter((name) => name.endsWith('.json'))
-    .map((name) => readFile(join(directory, name), () => true))
+export function readRails(runtime: Runtime): RailReading[] {
+  return readStateFolder(railsDirectory(runtime), railSession).map(railOf)
 }
 
-function readFile(path: string, isWanted: (rail: RailSession) => boolean): SessionReading {
-  let content: string
-  try {
-    content = readFileSync(path, 'utf8')
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return { kind: 'none' }
-    return { kind: 'unreadable', path, reason: messageOf(error) }
-  }
-  try {
-    const rail = readShape(railSession, parseJson(content))
-    if (isWanted(rail)) return { kind: 'rail', rail }
-    return { kind: 'unreadable', path, reason: 'it belongs to another session' }
-  } catch (error) {
-    return { kind: 'unreadable', path, reason: messageOf(error) }
-  }
+function railOf(file: StateFile<RailSession>): RailReading {
+  return file.kind === 'read' ? { kind: 'rail', rail: file.value } : file
 }
 
 /**

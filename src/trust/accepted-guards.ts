@@ -1,10 +1,10 @@
-import { readdirSync, readFileSync, rmdirSync } from 'node:fs'
+import { rmdirSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { messageOf, systemCode } from '#core/errors'
-import { hexDigest, parseJson } from '#core/json'
+import { hexDigest } from '#core/json'
 import { findWorkspace, isInside, realPathOf } from '#core/read-files'
 import type { Runtime } from '#core/runtime'
-import { choice, list, object, optional, readShape, type Schema, text } from '#core/shapes'
+import { choice, list, object, optional, type Schema, text } from '#core/shapes'
+import { readStateFile, readStateFolder, type StateFile } from '#core/state-folder'
 import { makePrivateDirectory, removeIfThere, writeFileAtomicSync } from '#core/write-files'
 import { guardedCalls } from '#skill/guard-words'
 import { guardsDirectory } from './guards-place.ts'
@@ -57,12 +57,13 @@ function guardsPath(runtime: Runtime, workspace: string | undefined): string {
   return join(guardsDirectory(runtime), `${name}.json`)
 }
 
-/** What was accepted for a workspace itself, or of the user's own chains. */
+/** Reads the guards that were accepted for a workspace itself, or for the user's own chains. */
 export function readAccepted(runtime: Runtime, workspace: string | undefined): GuardsReading {
-  const reading = readStoredFile(guardsPath(runtime, workspace))
-  if (reading === undefined) return { kind: 'read', workspace, chains: [] }
-  if (reading.kind === 'unreadable' || reading.workspace === workspace) return reading
   const path = guardsPath(runtime, workspace)
+  const file = readStateFile(path, storedGuards)
+  if (file === undefined) return { kind: 'read', workspace, chains: [] }
+  const reading = guardsOf(file)
+  if (reading.kind === 'unreadable' || reading.workspace === workspace) return reading
   return { kind: 'unreadable', path, reason: 'it belongs to another project' }
 }
 
@@ -123,27 +124,13 @@ export function hasAcceptedGuards(runtime: Runtime): boolean {
 }
 
 function readAll(runtime: Runtime): GuardsReading[] {
-  const directory = guardsDirectory(runtime)
-  let names: string[]
-  try {
-    names = readdirSync(directory)
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return []
-    return [{ kind: 'unreadable', path: directory, reason: messageOf(error) }]
-  }
-  return names
-    .filter((name) => name.endsWith('.json'))
-    .flatMap((name) => readStoredFile(join(directory, name)) ?? [])
+  return readStateFolder(guardsDirectory(runtime), storedGuards).map(guardsOf)
 }
 
-function readStoredFile(path: string): GuardsReading | undefined {
-  try {
-    const { workspace, chains } = readShape(storedGuards, parseJson(readFileSync(path, 'utf8')))
-    return { kind: 'read', workspace, chains }
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return undefined
-    return { kind: 'unreadable', path, reason: messageOf(error) }
-  }
+function guardsOf(file: StateFile<Stored>): GuardsReading {
+  if (file.kind === 'unreadable') return file
+  const { workspace, chains } = file.value
+  return { kind: 'read', workspace, chains }
 }
 
 /** Replaces what was accepted. @throws where the state cannot be written: then what was there applies. */
@@ -163,7 +150,7 @@ export function acceptGuards(runtime: Runtime, { workspace, chains }: AcceptedGu
 
 /** Removes what was accepted for a workspace; false if there was nothing. */
 export function removeGuards(runtime: Runtime, workspace: string | undefined): boolean {
-  const had = readStoredFile(guardsPath(runtime, workspace)) !== undefined
+  const had = readStateFile(guardsPath(runtime, workspace), storedGuards) !== undefined
   removeIfThere(guardsPath(runtime, workspace))
   const rest = readAll(runtime)
   const isEmpty = rest.every((one) => one.kind === 'read' && one.chains.length === 0)
