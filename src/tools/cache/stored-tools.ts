@@ -60,12 +60,52 @@ export function fileName(text: string): string {
   return name.length <= 200 ? name : hexDigest(text)
 }
 
-/** What the last refreshes saw here: servers that answered, what was generated and changed. */
-export type RefreshRecord = Zod.infer<ReturnType<typeof recordSchema>>
-export type RecordedServer = RefreshRecord['servers'][number]
-export type RecordedTool = RefreshRecord['tools'][number]
+/** What the last refreshes found: the servers that answered, and generated or changed facts. */
+export interface RefreshRecord {
+  version: 1
+  project: string
+  refreshedAt: string
+  servers: readonly RecordedServer[]
+  tools: readonly RecordedTool[]
+  /** Name in the cache and digest of the description and keywords that were generated for it. */
+  categories: ReadonlyMap<string, string>
+}
 
-function recordSchema(z: typeof Zod) {
+export interface RecordedServer {
+  name: string
+  digest: string
+  /** Whether its annotations were trusted. */
+  trusted: boolean
+  /** When it was last listed, as an ISO date. */
+  listedAt: string
+  /** How long its list may be cached, if the server says so. */
+  ttlMs?: number | undefined
+  failure?: { message: string; stderrTail: string; notTrusted?: boolean | undefined } | undefined
+}
+
+export interface RecordedTool {
+  id: string
+  /** Digest of its current description. */
+  description: string
+  /** Digest of its current schema. */
+  schema: string
+  /** The category that was generated for it. */
+  category?: string | undefined
+  /** When it was last missing from its server's list. */
+  removedAt?: string | undefined
+  /** The tool as it was first seen or last accepted; absent while it is the same. */
+  before?: FormerTool | undefined
+}
+
+interface FormerTool {
+  description: string
+  schema: string
+  changedAt: string
+  /** The accepted definition, to show changes; undefined if it was not stored. */
+  definition?: ToolDefinition | undefined
+}
+
+function recordSchema(z: typeof Zod): Zod.ZodType<RefreshRecord> {
   const text = z.string()
   const definition = z
     .object({ server: text })
@@ -74,35 +114,26 @@ function recordSchema(z: typeof Zod) {
   const server = z.object({
     name: text,
     digest: text,
-    /** Whether its annotations were believed. */
     trusted: z.boolean(),
-    /** When it was last listed, as an ISO date. */
     listedAt: text,
-    /** How long its list may be kept, where it says so. */
     ttlMs: z.number().nonnegative().optional(),
     failure: z
       .object({ message: text, stderrTail: text, notTrusted: z.boolean().optional() })
       .optional(),
   })
-  const tool = z.object({
-    id: text,
-    /** Digests of what it is now. */
+  const before = z.object({
     description: text,
     schema: text,
-    /** The category that was generated for it. */
+    changedAt: text,
+    definition: definition.optional(),
+  })
+  const tool = z.object({
+    id: text,
+    description: text,
+    schema: text,
     category: text.optional(),
-    /** When it was last missing from its server's list. */
     removedAt: text.optional(),
-    /** Set while it is not what it was when it was first seen, or last accepted. */
-    before: z
-      .object({
-        description: text,
-        schema: text,
-        changedAt: text,
-        /** What a user has accepted, to show what changed; undefined where it was not kept. */
-        definition: definition.optional(),
-      })
-      .optional(),
+    before: before.optional(),
   })
   return z.object({
     version: z.literal(1),
@@ -110,7 +141,6 @@ function recordSchema(z: typeof Zod) {
     refreshedAt: text,
     servers: z.array(server).readonly(),
     tools: z.array(tool).readonly(),
-    /** Name in the cache and digest of the description and keywords that were generated for it. */
     categories: z
       .array(z.tuple([text, text]))
       .transform((pairs): ReadonlyMap<string, string> => new Map(pairs)),
