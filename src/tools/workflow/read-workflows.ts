@@ -8,7 +8,9 @@ import { canonicalCategory } from '#tools/category/categorise'
 import { type Document, readDocument } from '#tools/config/document'
 import { zod } from '#core/zod'
 import {
+  type FileDefinition,
   type JsonObject,
+  type Prerequisite,
   type WorkflowDefinition,
   workflowModes,
   type WorkflowReading,
@@ -212,12 +214,17 @@ function readDefinition(
   return [{ ...fields, prerequisites: steps, createdAt, path, line }]
 }
 
-let schema: ReturnType<typeof definitionSchema> | undefined
+/** The schema of a definition, and its fields at each level. */
+interface DefinitionSchema {
+  definition: Zod.ZodType<FileDefinition>
+  shape: object
+  triggers: object
+  step: object
+}
 
-/** As it is read from its file. */
-export type WrittenDefinition = Zod.output<ReturnType<typeof definitionSchema>['definition']>
+let schema: DefinitionSchema | undefined
 
-function definitionSchema() {
+function definitionSchema(): DefinitionSchema {
   const z = zod()
   const filled = (says: string): Zod.ZodString => z.string(says).regex(/\S/, says)
   const text = filled('text that is not empty')
@@ -226,41 +233,29 @@ function definitionSchema() {
   const number = 'a whole number from 1 to 1000'
   const outputName = 'a letter, then letters, digits, _ or -, and not call, steps or sql'
   const triggers = {
-    /** Binds it: only calls of this server match, and its prerequisites run there. */
     server: text.optional(),
     category: text.transform(canonicalCategory).optional(),
-    /** Names without their server, or ids of tools; `*` stands for any characters. */
     tools: names.optional(),
-    /** Every tool of a server with the prerequisites that is not known to read only. */
     changes: boolean.optional(),
-    /** Whole words or phrases of the request; they count only within the workflow's category. */
     keywords: names.optional(),
   }
   const step = {
     step: z.number(number).int(number).min(1, number).max(1000, number),
     tool: text,
     description: text,
-    /** A failed one that is not required does not stop the call. */
     required: boolean.default(true),
-    /** Values, or references: `$call.database`, `$steps.1.databases[0]`, `$tables[*].name ?? $sql.tables`. */
     params: z.custom<JsonObject>(isObject, 'an object').optional(),
     output_as: z
       .string(outputName)
       .regex(/^(?!(?:call|steps|sql)$)[A-Za-z][A-Za-z0-9_-]{0,63}$/, outputName)
       .optional(),
-    /** Parameters that make it another check: `database`, `page`; `instance` is the server's own life. Default: all parameters. */
     scope: names.optional(),
-    /** Tools after which it no longer holds. */
     invalidated_by: names.optional(),
   }
   const prerequisite = z
     .object(step, 'a list of objects')
-    .transform(({ output_as: outputAs, invalidated_by: invalidatedBy, ...facts }) => {
-      const renamed: { outputAs?: string | undefined; invalidatedBy?: string[] | undefined } = {
-        outputAs,
-        invalidatedBy,
-      }
-      return { ...facts, ...renamed }
+    .transform(({ output_as: outputAs, invalidated_by: invalidatedBy, ...facts }): Prerequisite => {
+      return { ...facts, outputAs, invalidatedBy }
     })
   const alias = 'a list of names, or of objects with tool and params'
   const aliasFields = {
@@ -340,7 +335,7 @@ function checkAliases(
   source: Source,
   place: Place,
   workflow: string,
-  { triggers, prerequisites, aliases = {} }: WrittenDefinition,
+  { triggers, prerequisites, aliases = {} }: FileDefinition,
 ): void {
   const steps = prerequisites.flatMap(({ tool, invalidatedBy = [] }) => [tool, ...invalidatedBy])
   const tools = [...new Set([...(triggers.tools ?? []), ...steps])]
