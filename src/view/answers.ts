@@ -15,7 +15,7 @@ import type { OverviewEntry, OverviewPart } from './overview.ts'
 import type { TextAnswer } from './questions.ts'
 import type { Graph, RunAnswer } from './run-answer.ts'
 
-/** What the page gets, by the name of its question. */
+/** The answers that the page gets, by the name of the question. */
 export interface Answers {
   project: { project: string; version: string }
   overview: OverviewAnswer

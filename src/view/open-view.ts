@@ -3,7 +3,7 @@ import { messageOf, SkillrailError, UsageError } from '#core/errors'
 import { type LocalRoute, openLocalServer, pageRoute } from '#core/local-server'
 import { aborted, type Runtime } from '#core/runtime'
 import type { ProjectView } from './project-view.ts'
-import { asked, type Asked, type Failure, shown } from './questions.ts'
+import { questionFields, type QuestionFields, type Failure, forPage } from './questions.ts'
 import { largestQuestion } from './shared-with-page.ts'
 
 export interface ViewOptions {
@@ -24,7 +24,7 @@ export interface ViewOptions {
 
 export interface OpenedView {
   port: number
-  /** For a user. Works once: its fragment holds a code that the page exchanges for the token. */
+  /** For a user. Works once: its fragment contains a code that the page exchanges for the token. */
   address: string
   /** The same, valid for a minute: for the arguments of a program, which other users can read. */
   addressToOpen: string
@@ -63,7 +63,9 @@ interface Invitation {
   onUsed?: (() => void) | undefined
 }
 
-/** Exchanges a code for the token. Others can read arguments and the history, but a code works once. */
+/**
+ * Exchanges a code for the token. Others can read arguments and the history, but a code works once.
+ */
 export function openEntrance(token: string, now: () => number) {
   const { randomBytes, timingSafeEqual } = process.getBuiltinModule('node:crypto')
   const invited = new Map<string, { end: number; onUsed: (() => void) | undefined }>()
@@ -71,9 +73,9 @@ export function openEntrance(token: string, now: () => number) {
     method: 'POST',
     isPublic: true,
     answer(body, response) {
-      const given = Buffer.from(codeIn(body))
+      const received = Buffer.from(codeIn(body))
       const code = [...invited.keys()].find(
-        (one) => one.length === given.length && timingSafeEqual(given, Buffer.from(one)),
+        (one) => one.length === received.length && timingSafeEqual(received, Buffer.from(one)),
       )
       const invitation = code === undefined ? undefined : invited.get(code)
       if (code !== undefined) invited.delete(code)
@@ -113,13 +115,13 @@ function viewRoutes(
   return { '/': pageRoute(page), ...Object.fromEntries(answers) }
 }
 
-function answerRoute(answerTo: (question: Asked) => unknown): LocalRoute {
+function answerRoute(answerTo: (question: QuestionFields) => unknown): LocalRoute {
   return {
     method: 'POST',
     async answer(body, response) {
-      const [status, value] = await answered(() => answerTo(asked(body)))
+      const [status, value] = await answered(() => answerTo(questionFields(body)))
       response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' })
-      response.end(JSON.stringify(shown(value)))
+      response.end(JSON.stringify(forPage(value)))
     },
   }
 }

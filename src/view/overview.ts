@@ -253,9 +253,9 @@ async function serverPart(context: Context): Promise<OverviewPart> {
 }
 
 function serverEntry({ name, state, message = '', path }: ServerRow): OverviewEntry[] {
-  const found = serverStates[state]
-  if (!found) return []
-  return [{ name, state, about: message === '' ? `configured in ${path}` : message, ...found }]
+  const advice = serverStates[state]
+  if (!advice) return []
+  return [{ name, state, about: message === '' ? `configured in ${path}` : message, ...advice }]
 }
 
 /** States that a user can change. */

@@ -35,12 +35,12 @@ import { matchCallWhileTyping, matchWhileTyping } from '#project/injection'
 import type { ToolCall } from '#trigger/tool-call'
 import type { Answers } from './answers.ts'
 import { projectOverview, trustNow } from './overview.ts'
-import { type Asked, textPiece } from './questions.ts'
+import { type QuestionFields, textPiece } from './questions.ts'
 import { graphOf, runAnswer, type RunShownNow, stepPiece } from './run-answer.ts'
 
 /** The answers to the questions of the page. */
 export type ProjectView = {
-  [Name in keyof Answers]: (asked: Asked) => Answers[Name] | Promise<Answers[Name]>
+  [Name in keyof Answers]: (asked: QuestionFields) => Answers[Name] | Promise<Answers[Name]>
 }
 
 /**
@@ -90,10 +90,10 @@ async function overview(context: Context): Promise<Answers['overview']> {
 }
 
 /** The text of the triggers tab as a tool call; undefined if it is a prompt. */
-function typedCall(on: string, typed: string): ToolCall | undefined {
-  if (on === 'shell') return { kind: on, paths: [], command: typed }
+function typedCall(on: string, line: string): ToolCall | undefined {
+  if (on === 'shell') return { kind: on, paths: [], command: line }
   return on === 'edit' || on === 'read'
-    ? { kind: on, paths: [typed.trim()], command: '' }
+    ? { kind: on, paths: [line.trim()], command: '' }
     : undefined
 }
 
@@ -104,11 +104,11 @@ function skillAnswers(context: Context): Pick<ProjectView, SkillQuestion> {
   return {
     skills: () => skillList(context),
     /** `id` is the ID in the list of skills. */
-    skill: ({ text }: Asked) =>
+    skill: ({ text }: QuestionFields) =>
       skillAnswer(findInfo(text('id'), discoverSkills(options())), options()),
-    'skill-text': ({ text, number }: Asked) =>
+    'skill-text': ({ text, number }: QuestionFields) =>
       textPiece(textOf(findAny(text('id'), discoverSkills(options())).path), number('from')),
-    match: async ({ text }: Asked) => {
+    match: async ({ text }: QuestionFields) => {
       const [prompt, on] = [text('prompt'), text('on')]
       const call = prompt.trim() === '' ? undefined : typedCall(on, prompt)
       return call ? await matchCallWhileTyping(context, call) : matchWhileTyping(context, prompt)
@@ -122,7 +122,7 @@ function skillAnswers(context: Context): Pick<ProjectView, SkillQuestion> {
         return [{ id: idOf(path), name, description, steps, trust: trustLevel }]
       }),
     }),
-    plan({ text }: Asked) {
+    plan({ text }: QuestionFields) {
       const { directory } = findInfo(text('id'), discoverSkills(options()))
       const { plan, diagnostics } = planNamed(openProject(context), directory, { set: [] })
       const { skill, digest, root } = plan
@@ -207,9 +207,9 @@ async function skillAnswer(info: SkillInfo, options: DiscoverOptions): Promise<A
 }
 
 function findInfo(id: string, discovery: Discovery): SkillInfo {
-  const found = findAny(id, discovery)
-  if ('fields' in found) return found
-  const { path, diagnostics } = found
+  const match = findAny(id, discovery)
+  if ('fields' in match) return match
+  const { path, diagnostics } = match
   throw new SkillLoadError({
     code: 'skill-unusable',
     message: `the skill in ${path} cannot be used: ${diagnostics[0]?.message ?? ''}`,
@@ -222,8 +222,8 @@ function findAny(
   { skills, shadowed, conflicts, broken }: Discovery,
 ): SkillInfo | BrokenSkill {
   const all: (SkillInfo | BrokenSkill)[] = [...skills, ...shadowed, ...conflicts, ...broken]
-  const found = all.find(({ path }) => idOf(path) === id)
-  if (found) return found
+  const skill = all.find(({ path }) => idOf(path) === id)
+  if (skill) return skill
   throw new SkillNotFoundError({
     code: 'skill-not-found',
     message: 'there is no such skill any more',
@@ -251,8 +251,8 @@ function runAnswers(context: Context): Pick<ProjectView, 'runs' | 'run' | 'step-
   const rowOf = (store: RunStore, runId: string): ListedRun | Diagnostic => {
     const path = store.pathOf(runId)
     const mtimeMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs
-    const known = rows.get(path)
-    if (known && known.mtimeMs === mtimeMs) return known.row
+    const cached = rows.get(path)
+    if (cached && cached.mtimeMs === mtimeMs) return cached.row
     try {
       const journal = store.read(runId)
       const row = listedRun(journal, statusOfRun(journal, journal.path))
@@ -273,7 +273,7 @@ function runAnswers(context: Context): Pick<ProjectView, 'runs' | 'run' | 'step-
   }
 
   return {
-    runs({ number }: Asked) {
+    runs({ number }: QuestionFields) {
       const store = storeNow()
       const ids = store.ids()
       const most = Math.min(number('most'), mostRuns)
@@ -284,8 +284,8 @@ function runAnswers(context: Context): Pick<ProjectView, 'runs' | 'run' | 'step-
         diagnostics: listed.filter((row) => 'severity' in row),
       }
     },
-    run: async ({ text }: Asked) => runAnswer(await standing(text('id'))),
-    'step-text': async (asked: Asked) =>
+    run: async ({ text }: QuestionFields) => runAnswer(await standing(text('id'))),
+    'step-text': async (asked: QuestionFields) =>
       stepPiece((await standing(asked.text('id'))).result, asked),
   }
 }
@@ -308,7 +308,7 @@ function toolAnswers(context: Context): Pick<ProjectView, 'tools' | 'tool' | 'wo
         diagnostics: [...diagnostics, ...configured],
       }
     },
-    tool({ text }: Asked) {
+    tool({ text }: QuestionFields) {
       const { index } = loadToolIndex({ project, runtime })
       if (!index) throw unaskedServers(serverConfiguration(context)) ?? notKnown()
       const tool = index.tool(text('id'))

@@ -9,13 +9,13 @@ export interface Failure {
 }
 
 /** The fields of a question. A missing text is empty, a missing number is 0. */
-export interface Asked {
+export interface QuestionFields {
   text(name: string): string
   number(name: string): number
 }
 
 /** @throws {UsageError} when a field with another type is read. */
-export function asked(body: unknown): Asked {
+export function questionFields(body: unknown): QuestionFields {
   const fields = isObject(body) ? body : {}
   return {
     text(name) {
@@ -31,12 +31,12 @@ export function asked(body: unknown): Asked {
   }
 }
 
-function wrongField(name: string, wanted: string): UsageError {
-  return new UsageError({ code: 'question-malformed', message: `${name} must be ${wanted}` })
+function wrongField(name: string, expected: string): UsageError {
+  return new UsageError({ code: 'question-malformed', message: `${name} must be ${expected}` })
 }
 
 /** A copy for the page: secrets masked, invisible characters made visible, in all strings. */
-export function shown(value: unknown): unknown {
+export function forPage(value: unknown): unknown {
   return made(redactValue(value))
 }
 

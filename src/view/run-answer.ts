@@ -20,7 +20,7 @@ import type { RunJournal } from '#chain/run-journal'
 import type { RunLine } from '#chain/run-line'
 import { RunNotFoundError } from '#chain/errors'
 import { printedText } from '#core/printed-text'
-import { type Asked, shownText, type TextAnswer, textPiece } from './questions.ts'
+import { type QuestionFields, shownText, type TextAnswer, textPiece } from './questions.ts'
 
 export interface RunShownNow {
   journal: Pick<RunJournal, 'updatedAt' | 'done' | 'gates' | 'diagnostics' | 'plan'> & {
@@ -93,7 +93,10 @@ export function runAnswer(run: RunShownNow): RunAnswer {
   }
 }
 
-export function stepPiece({ runId, attempts }: RunResult, { text, number }: Asked): TextAnswer {
+export function stepPiece(
+  { runId, attempts }: RunResult,
+  { text, number }: QuestionFields,
+): TextAnswer {
   const attempt = attempts.find((one) => one.attempt === number('attempt'))
   const step = attempt && stepIn(attempt, text('step'))
   if (!step) {

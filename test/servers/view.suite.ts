@@ -4,7 +4,7 @@ import axe from 'axe-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { pageText } from '../../src/view/page-text.ts'
 import type { ProjectView } from '../../src/view/project-view.ts'
-import { asked } from '../../src/view/questions.ts'
+import { questionFields } from '../../src/view/questions.ts'
 import { runAnswer } from '../../src/view/run-answer.ts'
 import { runCli } from '../cli/run-cli.ts'
 import { startView, type ViewProcess } from '../view/_command.ts'
@@ -515,7 +515,7 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
       const trigger = { match: 'x', inject: 'a.md', line: 3 }
       const missed = { trigger, outcome: 'near-miss' as const, miss: { reason: 'close' } }
       const fired = { trigger, outcome: 'fired' as const, text: 'x', promptLine: 1, tokens: 1 }
-      const small = await projectSaying('x').match(asked({ prompt: 'x' }))
+      const small = await projectSaying('x').match(questionFields({ prompt: 'x' }))
       const explanation = Array.from({ length: 250 }, (_, at) => ({
         skill: `skill-${at}`,
         verdicts: [at === 249 ? fired : missed],

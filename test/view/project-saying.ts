@@ -3,7 +3,7 @@ import type { RunResult, StepResult } from '../../src/chain/engine.ts'
 import type { Plan, PlannedStep } from '../../src/chain/plan-model.ts'
 import { defaultChainPolicy } from '../../src/skill/declarations.ts'
 import type { ProjectView } from '../../src/view/project-view.ts'
-import { type Asked, textPiece } from '../../src/view/questions.ts'
+import { type QuestionFields, textPiece } from '../../src/view/questions.ts'
 import { runAnswer, type RunShownNow, stepPiece } from '../../src/view/run-answer.ts'
 
 const finding = (text: string) => ({
@@ -15,7 +15,7 @@ const finding = (text: string) => ({
 })
 
 /** What a test puts in the place of an answer: what the page reads of it. */
-export type Stub = { [Name in keyof ProjectView]: (asked: Asked) => unknown }
+export type Stub = { [Name in keyof ProjectView]: (asked: QuestionFields) => unknown }
 
 /** A project in which one text stands wherever a skill, a tool or a model decides what a text is. */
 export function projectSaying(text: string, more: Partial<Stub> = {}): ProjectView {

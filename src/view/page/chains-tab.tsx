@@ -78,7 +78,7 @@ function Plan({ id }: { id: string }) {
   )
 }
 
-/** The plan with how its steps stood in the newest run. */
+/** The plan, with the state of its steps in the newest run. */
 function LastRun({ graph, runId }: { graph: PlanAnswer['graph']; runId: string }) {
   const { answer } = useAnswer('run', { id: runId })
   if (answer === undefined) return <Steps graph={graph} />

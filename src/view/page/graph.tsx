@@ -5,7 +5,7 @@ import { type Child, Chip } from './parts.tsx'
 
 interface GraphProperties {
   graph: Units
-  /** How a step stands in a run; undefined in a plan. */
+  /** Returns the state of a step in a run; undefined in a plan. */
   stateOf?: ((node: GraphNode) => NodeState | undefined) | undefined
   detail(node: GraphNode): Child
   /** The step whose detail is open from the start. */
@@ -20,7 +20,7 @@ export interface NodeState {
   tries: readonly { status: string; said: string; time: string }[]
 }
 
-/** Steps from first to last; those that run in parallel stand between two bars, side by side. */
+/** Steps from first to last; parallel steps are side by side between two bars. */
 export function Graph({ graph, stateOf, detail, open }: GraphProperties) {
   const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set())
   const isOpen = (step: string) => toggled.has(step) !== (step === open)

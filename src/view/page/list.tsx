@@ -4,7 +4,7 @@ import { addressOf, amount, type Child, count, Findings, More, Trouble } from '.
 
 interface ListProperties<Item> {
   noun: string
-  /** Undefined until they are known. */
+  /** Undefined while they load. */
   items: readonly Item[] | undefined
   error?: unknown
   diagnostics?: readonly Diagnostic[] | undefined
@@ -13,9 +13,9 @@ interface ListProperties<Item> {
   words(item: Item): readonly (string | undefined)[]
   content(item: Item): Child
   empty: Child
-  /** What the right side shows of the selected item. */
+  /** Renders the selected item on the right side. */
   Detail(properties: { id: string }): Child
-  /** What it shows while nothing is open. */
+  /** Shown on the right side while nothing is open. */
   resting: Child
   /** Whether `resting` is shown on a narrow screen too. */
   overview?: boolean
@@ -26,7 +26,7 @@ const page = 200
 
 const searches = new Map<string, string>()
 
-/** A list on the left and what is open on the right; on a narrow screen one of them. */
+/** A list on the left and the open item on the right; a narrow screen shows one of them. */
 export function List<Item>(properties: ListProperties<Item>) {
   const { noun, selected, resting, Detail, overview = false } = properties
   const detail = useRef<HTMLDivElement>(null)

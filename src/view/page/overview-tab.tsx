@@ -5,7 +5,9 @@ import { addressOf, Chip, Clock, Empty, Section, Typed } from './parts.tsx'
 type Part = Answers['overview']['parts'][number]
 type Entry = Part['entries'][number]
 
-/** What stands here and what needs somebody, as `skillrail` without arguments says it. */
+/**
+ * The state of the project and what needs attention, as `skillrail` without arguments prints it.
+ */
 export function OverviewTab() {
   return (
     <div class="single">

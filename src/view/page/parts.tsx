@@ -18,7 +18,7 @@ export function Chip({ text, kind = text }: { text: string; kind?: string }) {
   return <span class={`chip ${kind.replaceAll(' ', '-')}`}>{text}</span>
 }
 
-/** A label and a value each; those without a value are left out. */
+/** Rows of a label and a value; rows without a value are left out. */
 export function Facts({ rows }: { rows: readonly (readonly [string, Child])[] }) {
   const present = rows.filter(([, value]) => value !== undefined && value !== '')
   return (
@@ -105,7 +105,7 @@ export function Findings({ list }: { list: readonly Diagnostic[] }) {
   )
 }
 
-/** Where it is, unless the message has said so. */
+/** Returns the place, unless the message contains it. */
 function place(message: string, path: string, line: number | undefined) {
   if (!message.includes(path)) return `${path}${line === undefined ? '' : `:${line}`} `
   return line === undefined ? '' : `line ${line} `

@@ -5,7 +5,7 @@ import { largestQuestion } from '#view/shared-with-page'
 
 export class AskError extends Error {
   readonly hint: string | undefined
-  /** As the program names it; `token` where this page may ask nothing. */
+  /** The error code of the program; `token` if this page has no access. */
   readonly code: string
   readonly diagnostics: readonly Diagnostic[]
 
@@ -31,21 +31,24 @@ export async function ask<Name extends keyof Answers>(
   }
   if (response.status === 401) {
     forgetToken()
-    throw own('token', 'This address is no longer good.', startAgain)
+    throw pageError('token', 'This address is no longer good.', startAgain)
   }
   throw await failureOf(response)
 }
 
 const startAgain = 'Run skillrail view and open the address that it prints.'
 
-function own(code: string, message: string, hint?: string): AskError {
+function pageError(code: string, message: string, hint?: string): AskError {
   return new AskError({ error: { code, message, hint } })
 }
 
 async function send(name: string, question: object): Promise<Response> {
   const body = JSON.stringify(question)
   if (new TextEncoder().encode(body).length > largestQuestion) {
-    throw own('too-long', `This is too long: at most ${largestQuestion / 1024} KiB are looked at.`)
+    throw pageError(
+      'too-long',
+      `This is too long: at most ${largestQuestion / 1024} KiB are looked at.`,
+    )
   }
   try {
     return await fetch(`/api/${name}`, {
@@ -57,7 +60,7 @@ async function send(name: string, question: object): Promise<Response> {
       body,
     })
   } catch {
-    throw own('ended', 'The program behind this page has ended.', startAgain)
+    throw pageError('ended', 'The program behind this page has ended.', startAgain)
   }
 }
 
@@ -66,11 +69,11 @@ async function failureOf(response: Response): Promise<AskError> {
     const failure: Failure = await response.json()
     return new AskError(failure)
   } catch {
-    return own('no-answer', `The program answered with HTTP ${response.status}.`)
+    return pageError('no-answer', `The program answered with HTTP ${response.status}.`)
   }
 }
 
-/** As long as the tab is open; no other origin can read it. */
+/** A key that lasts as long as the tab; no other origin can read it. */
 const key = 'skillrail-token'
 
 export function knownToken(): string | undefined {

@@ -118,7 +118,7 @@ function Details(skill: SkillAnswer) {
   )
 }
 
-/** As `skillrail trust` says it; what the files mention is no permission. */
+/** Same text as `skillrail trust`; a mention in a file is not a permission. */
 function Allowed({ trust, acting }: SkillAnswer) {
   return (
     <Section title={trust === 'trusted' ? 'What it can execute' : 'What it asks to execute'}>

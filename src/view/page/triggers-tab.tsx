@@ -17,10 +17,10 @@ import {
 type MatchAnswer = Answers['match']
 type TriggerVerdict = MatchAnswer['explanation'][number]['verdicts'][number]
 
-let kept = ''
+let lastPrompt = ''
 let keptOn = 'prompt'
 
-/** What can be tried, with what to type for it. */
+/** The events to try, with an example of the text to type. */
 const occasions = {
   prompt: ['a prompt', 'Type a prompt, such as: deploy to staging'],
   edit: ['the agent edits a file', 'Type a path, such as: src/app.ts'],
@@ -29,7 +29,7 @@ const occasions = {
 } as const
 
 export function TriggersTab() {
-  const [prompt, setPrompt] = useState(kept)
+  const [prompt, setPrompt] = useState(lastPrompt)
   const [on, setOn] = useState(keptOn)
   const [, placeholder] =
     Object.entries(occasions).find(([key]) => key === on)?.[1] ?? occasions.prompt
@@ -54,7 +54,7 @@ export function TriggersTab() {
           placeholder={placeholder}
           aria-label="Prompt"
           value={prompt}
-          onInput={({ currentTarget }) => setPrompt((kept = currentTarget.value))}
+          onInput={({ currentTarget }) => setPrompt((lastPrompt = currentTarget.value))}
         />
       </div>
       <div aria-live="polite">
@@ -133,7 +133,7 @@ interface ShownFile {
   reason?: string
 }
 
-/** References that were given, and those that were held back. */
+/** Injected references and withheld ones. */
 function Files({ given, held }: Record<'given' | 'held', readonly ShownFile[]>) {
   return [...given, ...held].map(({ skill, path, tokens, characters = 0, reason }) => (
     <div>
@@ -149,7 +149,7 @@ function Matched(answer: MatchAnswer) {
   const { injected, deferred, explanation, triggers, quiet, untried, diagnostics } = answer
   if (answer.prompt.trim() === '') return <Findings list={diagnostics} />
   const tokens = injected.reduce((sum, reference) => sum + reference.tokens, 0)
-  // What fired comes first: very many triggers may come close.
+  // Triggers that fired come first: very many triggers may come close.
   const said = explanation
     .flatMap(({ skill, verdicts }) => verdicts.map((verdict) => ({ skill, verdict })))
     .toSorted((a, b) => Number(hasFired(b.verdict)) - Number(hasFired(a.verdict)))
