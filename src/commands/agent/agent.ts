@@ -24,7 +24,7 @@ interface AgentCommandResult
   usage: UsageReport
   conversation?: string | undefined
   waiting?: readonly WaitingCall[] | undefined
-  /** The command line that continues, where the task is not done. */
+  /** The command line that continues, if the task is not done. */
   continueWith?: string | undefined
 }
 
@@ -71,16 +71,16 @@ export const command = defineCommand<AgentCommandResult, Event>()({
     'agent "Fix the tests." --tools all --agents-file --compact summary',
   ],
   async run(context, values) {
-    const [given] = values.arguments
+    const [taskArgument] = values.arguments
     refuseContradictions(values)
-    refuseInputTwice(given ?? '', '--instructions', values.instructions)
+    refuseInputTwice(taskArgument ?? '', '--instructions', values.instructions)
     const store = conversationFiles({ runtime: context.runtime, settings: context.settings })
     const reference = referenceOf(values)
     const resumed = reference === undefined ? undefined : await store.load(reference)
-    if (given === undefined && !resumed) throw taskMissing()
-    const files = picturesIn(given ?? '', context.runtime.cwd)
-    const isText = given === undefined || files.length > 0
-    const task = isText ? given : await inputText(given, context)
+    if (taskArgument === undefined && !resumed) throw taskMissing()
+    const files = picturesIn(taskArgument ?? '', context.runtime.cwd)
+    const isText = taskArgument === undefined || files.length > 0
+    const task = isText ? taskArgument : await inputText(taskArgument, context)
     const { ask } = context
     const approver = new CommandApprover({ ask, approvesAll: values.yes, canWait: true })
     const tools: AgentCommandResult['tools'] = []
@@ -124,7 +124,7 @@ export const command = defineCommand<AgentCommandResult, Event>()({
       await agent.close()
     }
   },
-  // On a terminal the text was printed as it came.
+  // The terminal already shows the text.
   render: ({ text }, { isTerminal, stdoutTaken }) =>
     (isTerminal && !stdoutTaken) || text === '' ? '' : `${safeText(text)}\n`,
   notes: ({ error, usage, conversation, waiting = [], continueWith }) => [
@@ -140,7 +140,7 @@ export const command = defineCommand<AgentCommandResult, Event>()({
   exitCode({ status, refused }) {
     if (status === 'cancelled') return exitCode.interrupted
     if (status === 'waiting') return exitCode.waiting
-    // A task whose calls nobody could approve was not done, whatever the model says of it.
+    // A task whose calls nobody could approve was not done, whatever the model reports.
     if (refused) return exitCode.refused
     if (status === 'capped') return exitCode.budget
     return status === 'completed' ? exitCode.done : exitCode.failed
@@ -172,8 +172,10 @@ function refuseContradictions({ skills, skill, concurrency }: Values<typeof opti
 }
 
 async function instructionsOf({ instructions }: Values<typeof options>, context: Context<Event>) {
-  const own = `You work in the directory ${context.runtime.cwd}. Use your tools to carry the task out, then answer.`
-  return instructions === undefined ? own : `${await inputText(instructions, context)}\n\n${own}`
+  const defaultInstructions = `You work in the directory ${context.runtime.cwd}. Use your tools to carry the task out, then answer.`
+  return instructions === undefined
+    ? defaultInstructions
+    : `${await inputText(instructions, context)}\n\n${defaultInstructions}`
 }
 
 function usageLines({ total, byModel, byAgent }: UsageReport) {
@@ -195,7 +197,7 @@ function taskMissing(): UsageError {
   return new UsageError({ code: 'task-missing', message: 'no task is given', hint })
 }
 
-/** What has to be said again, since no conversation holds it. */
+/** Returns the options to repeat, since no conversation stores them. */
 function lineAgain(id: string, context: Context<Event>, values: Values<typeof options>): string {
   const { model, baseUrl, tools, mcp, mcpServer, skills, agentsFile } = values
   const { directory, config, trustWorkspace } = context.globals
@@ -212,11 +214,11 @@ function lineAgain(id: string, context: Context<Event>, values: Values<typeof op
     ['--no-skills', !skills],
     ['--agents-file', agentsFile],
   ]
-  const given = words.flatMap(([flag, value]) => {
+  const givenOptions = words.flatMap(([flag, value]) => {
     if (value === undefined || value === false) return []
     return value === true ? flag : `${flag} ${shellWord(value)}`
   })
-  return ['skillrail agent', ...given].join(' ')
+  return ['skillrail agent', ...givenOptions].join(' ')
 }
 
 export const list = defineCommand<{ conversations: readonly ConversationInfo[] }>()({

@@ -103,8 +103,8 @@ export const show = defineCommand<AgentFacts & { systemPrompt: string }>()({
     const found = findAgents(context)
     const agent = found.agents.find(({ config }) => config.name === name)
     if (!agent) {
-      const known = found.agents.map(({ config }) => config)
-      throw subagentNotFound(name, known, found)
+      const configs = found.agents.map(({ config }) => config)
+      throw subagentNotFound(name, configs, found)
     }
     const { systemPrompt } = agent.config
     return { ...factsOf(agent), systemPrompt: typeof systemPrompt === 'string' ? systemPrompt : '' }
@@ -239,10 +239,13 @@ function modelProblems({ model }: SubagentConfig): Problem[] {
   }
 }
 
-/** Tools that no built-in tool and no configured server is. Other names are a program's own. */
+/**
+ * Reports tools that are neither built in nor from a configured server. A program can define other
+ * names.
+ */
 function toolProblems({ tools }: SubagentConfig, servers: readonly string[]): Problem[] {
   const builtIns = allBuiltIns()
-  const known = [
+  const availableTools = [
     ...builtIns.flatMap((tool) => [...(tool.aliases ?? []), tool.name]),
     ...servers.map((server) => `mcp__${server}`),
   ]
@@ -255,8 +258,8 @@ function toolProblems({ tools }: SubagentConfig, servers: readonly string[]): Pr
     if (isOwn || isThere || builtIns.some(selects)) return []
     const code = isOfServer ? 'agent-server-unknown' : 'agent-tool-unknown'
     const message = `\`tools\` names ${name}, which ${isOfServer ? 'no configured MCP server has' : 'is not a built-in tool'}`
-    const hint = didYouMean(isOfServer ? `mcp__${server}` : name, known)
-    return [warning(code, 'tools', message, hint || `There are ${known.join(', ')}.`)]
+    const hint = didYouMean(isOfServer ? `mcp__${server}` : name, availableTools)
+    return [warning(code, 'tools', message, hint || `There are ${availableTools.join(', ')}.`)]
   })
 }
 

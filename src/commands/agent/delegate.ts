@@ -32,16 +32,16 @@ export const command = defineCommand<DelegateResult, AgentEvent>()({
     '--mcp give, as far as its definition lists it. Exit code 5: its turns or its time ran out.',
   examples: ['delegate reviewer "Review src/index.ts" --model ollama:qwen3:8b'],
   async run(context, values) {
-    const [name = '', given = ''] = values.arguments
-    refuseInputTwice(given, '--context', values.context)
-    const task = await inputText(given, context)
+    const [name = '', taskArgument = ''] = values.arguments
+    refuseInputTwice(taskArgument, '--context', values.context)
+    const task = await inputText(taskArgument, context)
     if (task.trim() === '') {
       throw new UsageError({ code: 'task-empty', message: `the task for ${name} is empty` })
     }
     const more = values.context === undefined ? undefined : await inputText(values.context, context)
     const { ask } = context
     const approver = new CommandApprover({ ask, approvesAll: values.yes, canWait: false })
-    // A subagent with a model of its own needs no other one.
+    // A subagent with its own model needs no other model.
     const defined = findAgents(context).agents.find(({ config }) => config.name === name)
     const definedModel = defined?.config.model
     const model = values.model ?? (typeof definedModel === 'string' ? definedModel : undefined)

@@ -85,7 +85,9 @@ export function usageText(label: string, usage: TokenUsage): string {
 
 const longest = 100
 
-/** Undefined for what is not noted: text, and the end of a step or of a successful call. */
+/**
+ * Returns undefined for events without a line: text, and the end of a step or of a successful call.
+ */
 export function lineOf(event: AgentEvent): string | undefined {
   const whose = event.agent === 'main' ? '' : `[${safeLine(event.agent)}] `
   switch (event.type) {
@@ -150,8 +152,8 @@ export class CommandApprover {
     }
     if (/^a(?:lways)?$/i.test(answer)) this.#always.add(key)
     if (/^(?:y(?:es)?|a(?:lways)?)$/i.test(answer)) return { approved: true }
-    const said = /^(?:no?)?$/i.test(answer) ? '' : `, and said: ${answer}`
-    return { approved: false, reason: `the user did not approve it${said}` }
+    const userReason = /^(?:no?)?$/i.test(answer) ? '' : `, and said: ${answer}`
+    return { approved: false, reason: `the user did not approve it${userReason}` }
   }
 
   ending(error = ''): Ending {

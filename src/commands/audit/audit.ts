@@ -19,7 +19,7 @@ interface AuditResult {
   skills: readonly AuditedSkill[]
   diagnostics: readonly Diagnostic[]
   summary: { audited: number; errors: number; warnings: number; facts: number }
-  /** The working directory, which paths are shown relative to. */
+  /** The working directory; paths are printed relative to it. */
   directory: string
   failOn: 'error' | 'warning'
 }
@@ -49,14 +49,14 @@ export const command = defineCommand<AuditResult>()({
   async run(context, { arguments: references, failOn }) {
     const { directories, others, diagnostics } = auditTargets(context, references)
     const skills: AuditedSkill[] = []
-    const known = new InstalledNames(others)
+    const installed = new InstalledNames(others)
     for (const [real, directory] of directories) {
       // An interrupted audit prints nothing.
       if (context.signal.aborted) return undefined
-      const audit = auditSkill(directory, known, real)
+      const audit = auditSkill(directory, installed, real)
       const { name = null, files, analysedBytes, findings } = audit
       skills.push({ path: directory, name, files, analysedBytes, findings })
-      // Lets a signal in: the work itself is synchronous.
+      // Lets a signal arrive: the work itself is synchronous.
       if (skills.length % 50 === 0) await new Promise((done) => setImmediate(done))
     }
     const summary = summaryOf(skills)
@@ -82,15 +82,16 @@ export const command = defineCommand<AuditResult>()({
 })
 
 function summaryOf(skills: readonly AuditedSkill[]): AuditResult['summary'] {
-  const found = skills.flatMap(({ findings }) => findings)
-  const { error = [], warning = [], info = [] } = Object.groupBy(found, (one) => one.severity)
+  const all = skills.flatMap(({ findings }) => findings)
+  const { error = [], warning = [], info = [] } = Object.groupBy(all, (one) => one.severity)
   const [errors, warnings, facts] = [error.length, warning.length, info.length]
   return { audited: skills.length, errors, warnings, facts }
 }
 
 /**
- * The skills that are named, or all that are installed: also those that are shadowed, in conflict
- * or broken. A folder gives every skill below it. `directories`: as they are shown, by real path.
+ * Returns the named skills, or all installed skills, including shadowed, conflicting and broken
+ * ones. A folder stands for every skill below it. `directories` maps a real path to the path to
+ * print.
  * @throws {SkillNotFoundError} if a name or path leads to no skill.
  */
 function auditTargets(
@@ -110,7 +111,7 @@ function auditTargets(
     if (/^skill\.md$/i.test(basename(path)) && existsSync(path) && !isDirectory(path)) {
       return [dirname(path)]
     }
-    // A link that a user named is followed; those below it are not.
+    // Follows a link that a user named, but no link below it.
     const found = isDirectory(path) ? findSkillFolders(path) : undefined
     if (!found || found.directories.length === 0) {
       const message = `There is no skill at ${reference}, nor in a folder below it.`

@@ -26,7 +26,7 @@ export const runArguments = {
   '[arguments...]': 'the arguments again, if they held a secret',
 } as const
 
-/** What a user allows the scripts of a run that are not trusted. Never read from a file. */
+/** Permissions that a user gives untrusted scripts of a run. Never read from a file. */
 export const confinementOptions = {
   grant: option.list(
     '--grant <what>',

@@ -55,7 +55,7 @@ export function codeOfRun({ status, timedOut }: RunAnswer): ExitCode {
   }
 }
 
-/** A report has nothing that only helps at a terminal. */
+/** Makes the report formats, without text that helps only at a terminal. */
 export function runFormats<R>(
   runOf: (result: R) => ShownRun,
 ): Record<string, (result: R) => string> {
@@ -109,8 +109,9 @@ function continuationLines(answer: RunAnswer): string[] {
 }
 
 /**
- * One line for each step when it ends, indented below its chain. On a terminal a last line shows
- * what runs now; anywhere else, and with `--verbose`, what steps print is shown as it comes.
+ * Prints one line for each step when it ends, indented below its chain. On a terminal the last line
+ * shows the running steps; elsewhere, and with `--verbose`, the output of steps is printed as it
+ * arrives.
  */
 export function runProgress(screen: Screen): Progress<ChainEvent> {
   const running = new Map<string, { name: string; since: number }>()
@@ -127,7 +128,7 @@ export function runProgress(screen: Screen): Progress<ChainEvent> {
           return { line: finishedLine(event, screen) }
         case 'step-output': {
           if (!streams) return undefined
-          // Whole lines, but for a very long one that comes in pieces.
+          // Whole lines; only a very long line arrives in pieces.
           const lines = event.text.replace(/\n$/, '').split('\n')
           return { line: lines.map((line) => printedLine(event.step, line)).join('\n') }
         }
@@ -154,13 +155,13 @@ function finishedLine(event: ChainEvent & { type: 'step-finished' }, screen: Scr
   const failed = isFailed(event.status)
   const whole = failed ? failureTextOf(event) : event.chain ? '' : event.result
   const note = event.notUtf8 && !event.chain ? `${notUtf8Mark}: ` : ''
-  const taken = columnsOf(stripVTControlCharacters(line)) + 2
-  const room = screen.isTerminal ? screen.width - taken : Infinity
-  const said =
+  const usedColumns = columnsOf(stripVTControlCharacters(line)) + 2
+  const room = screen.isTerminal ? screen.width - usedColumns : Infinity
+  const suffix =
     room < 10
       ? ''
       : cutToColumns(safeLine(printedText(`${note}${whole}`)), Math.min(room, failed ? 120 : 60))
-  return said === '' ? line : `${line}  ${screen.style('dim', said)}`
+  return suffix === '' ? line : `${line}  ${screen.style('dim', suffix)}`
 }
 
 function printedLine(step: string, line: string): string {

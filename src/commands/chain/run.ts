@@ -79,7 +79,7 @@ export const planCommand = defineCommand<RailPlan>()({
   examples: ['chain plan release-check --format mermaid', 'chain plan release --client claude'],
   async run(context, { arguments: [name = ''], ...values }) {
     const answer = await planForClients(context, name, values)
-    // Beside a drawing there are no notes.
+    // A drawing has no notes.
     if (values.format === 'mermaid') {
       context.diagnose(answer.diagnostics)
       if (answer.sandbox !== undefined) context.note(answer.sandbox)

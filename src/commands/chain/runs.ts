@@ -220,7 +220,7 @@ interface ImportedRun extends ShownRun {
   showWith: string
 }
 
-/** Nothing in the file is an order: no command continues an imported run, and no server is asked. */
+/** Executes nothing from the file: no command continues an imported run, and no server is asked. */
 export const importRun = defineCommand<ImportedRun>()({
   arguments: { '<file>': 'the journal of a run, written elsewhere' },
   options: { dryRun: option.flag('--dry-run', 'show the run and import nothing') },
@@ -263,27 +263,27 @@ function writeImported(store: RunStore, header: RunRecord, rest: readonly ChainR
   store.append(runId, header, ...rest)
 }
 
-/** Says once that the project holds journals of an earlier version, which no command reads. */
+/** Notes once that the project contains journals of an earlier version, which no command reads. */
 function offerImport({ workspace, store, context }: ChainProject): void {
   const old = join(workspace, '.skillrail', 'runs')
   const isJournal = (name: string): boolean => name.endsWith('.jsonl')
-  const found = existsSync(old) ? readdirSync(old).filter(isJournal).toSorted() : []
+  const journals = existsSync(old) ? readdirSync(old).filter(isJournal).toSorted() : []
   const mark = join(store.directory, 'import-offered')
-  const [first] = found
+  const [first] = journals
   if (first === undefined || existsSync(mark)) return
   makePrivateDirectory(store.directory)
   writeFileSync(mark, '')
-  const subject = `${amount(found.length, 'run')} of an earlier version in ${safeLine(old)}`
+  const subject = `${amount(journals.length, 'run')} of an earlier version in ${safeLine(old)}`
   context.note(`${subject}. To read one: skillrail runs import .skillrail/runs/${safeLine(first)}`)
 }
 
-/** What one execution of a step printed; while a run is followed, a part of that. */
+/** The output of one execution of a step, or a part of it while a run is followed. */
 interface LoggedText {
   step: string
   attempt: number
   text: string
   isEnd?: true
-  /** Bytes of the beginning that were not kept. */
+  /** Missing bytes at the beginning. */
   lostBytes?: number
 }
 
@@ -305,7 +305,7 @@ export const logs = defineCommand<LogResult, ChainEvent>()({
   async run(context, { arguments: [named = '', step], follow }) {
     const project = openProject(context)
     const runId = project.store.idOf(named)
-    const found: LoggedText[] = []
+    const parts: LoggedText[] = []
     const lengths = new Map<string, number>()
     for (;;) {
       const { texts, isRunning } = await readTexts(project, runId, step)
@@ -316,11 +316,11 @@ export const logs = defineCommand<LogResult, ChainEvent>()({
         if (end <= from) continue
         lengths.set(key, end)
         const part = { ...logged, text: logged.text.slice(from, end) }
-        found.push(part)
+        parts.push(part)
         const shown = { key, step: labelOf(part, step), stream: 'stdout', text: part.text } as const
         if (follow) context.emit({ type: 'step-output', ...shown })
       }
-      if (last) return { runId, step, logs: found }
+      if (last) return { runId, step, logs: parts }
       await sleep(intervalMs, undefined, { signal: context.signal }).catch(() => undefined)
     }
   },
@@ -365,7 +365,7 @@ async function readTexts(project: ChainProject, runId: string, step: string | un
   return { texts, isRunning }
 }
 
-/** A run as it is now, with what runs, and its status by its server where that has it. */
+/** Reads the current state of a run, its running steps, and the server's status if it has one. */
 async function runNow(project: ChainProject, runId: string) {
   const { runtime } = project.context
   const { journal, standing } = await readUpToDate(project, runId)
@@ -375,7 +375,9 @@ async function runNow(project: ChainProject, runId: string) {
   return { journal, result, status }
 }
 
-/** The step, unless it alone was asked for, and the number of a further attempt. */
+/**
+ * Returns the step, unless the user asked for this step only, and the number of a repeated attempt.
+ */
 function labelOf({ step, attempt }: LoggedText, asked: string | undefined): string {
   const again = attempt > 1 ? [`attempt ${attempt}`] : []
   return [...(step === asked ? [] : [step]), ...again].join(', ')

@@ -133,7 +133,7 @@ function isClaim(answer: ReportResult): answer is { runId: string } & ClaimedSte
 interface StatusResult {
   runId: string
   status: RunResult['status']
-  /** With what continues the run, where the time of the step is over. */
+  /** With the command line that continues the run, if the step's time is over. */
   next: readonly (HandedStep & { continueWith?: string })[]
   result: RunResult
   startedAt: string

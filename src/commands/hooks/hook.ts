@@ -4,7 +4,7 @@ import { railHook } from '#rail/hook-rail'
 import { clientNamed } from './hooks.ts'
 
 export const command = defineCommand<never>()({
-  // It reads the settings itself, and injects nothing where they have errors: a client is not blocked.
+  // It reads the settings itself, and injects nothing if they have errors: a client is not blocked.
   helpsToRepair: true,
   arguments: { '<client>': 'the client that calls the hook' },
   options: {},

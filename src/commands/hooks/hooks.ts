@@ -22,7 +22,7 @@ import { type HookTrace, readTraces, type TraceReading } from '#hooks/trace'
 interface ChangesResult {
   changes: readonly (Omit<FileChange, 'before'> & {
     changed: boolean
-    /** What is, or would be, done to the file; `none` where it is as it should be. */
+    /** The change to the file, made or planned; `none` if the file is up to date. */
     action: 'made' | 'changed' | 'removed' | 'none'
     diff: string
   })[]
@@ -150,9 +150,9 @@ export const status = defineCommand<HooksStatus>()({
     'Ends with 1 when an installed hook is broken or outdated, or does not run in this folder.',
   examples: ['hooks status'],
   async run({ runtime }, { arguments: names }) {
-    const wanted = names.map(clientNamed)
+    const clients = names.map(clientNamed)
     const all = await hooksStatus(runtime)
-    const isWanted = (platform: Platform) => wanted.length === 0 || wanted.includes(platform)
+    const isWanted = (platform: Platform) => clients.length === 0 || clients.includes(platform)
     return { ...all, platforms: all.platforms.filter((one) => isWanted(one.platform)) }
   },
   exitCode: (result) => (isWell(result) ? exitCode.done : exitCode.failed),
@@ -169,7 +169,7 @@ export const status = defineCommand<HooksStatus>()({
     })
     const lines = [
       ...platforms.flatMap(platformLines),
-      // Those of every client would be a page.
+      // The limits of every client would fill a page.
       ...(platforms.length === 1
         ? platforms.flatMap(({ limits }) => limits.map(({ text }) => text))
         : []),

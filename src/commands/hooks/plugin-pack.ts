@@ -33,12 +33,15 @@ export const command = defineCommand<PackResult>()({
   details:
     'Writes a folder `portable` for clients of Agent Plugins, and one with the hook for each client.',
   examples: ['plugin pack .agents/skills/deploy --client claude --dry-run'],
-  async run({ runtime, settings }, { arguments: [given = ''], out, name: named, client, dryRun }) {
-    const source = resolve(runtime.cwd, given)
+  async run(
+    { runtime, settings },
+    { arguments: [sourcePath = ''], out, name: named, client, dryRun },
+  ) {
+    const source = resolve(runtime.cwd, sourcePath)
     const options = discoverOptionsFrom(runtime, settings)
     const skills = [...findSkillFiles(source)].map(({ path }) => skillAt(path, options))
     if (skills.length === 0) {
-      const message = `${given} holds no SKILL.md, nor does a folder below it`
+      const message = `${sourcePath} holds no SKILL.md, nor does a folder below it`
       throw new UsageError({ code: 'plugin-without-skills', message })
     }
     const name = named ?? basename(source)
@@ -83,8 +86,8 @@ export const command = defineCommand<PackResult>()({
 })
 
 function packagedClient(name: string): PackagedClient {
-  const found = packagedClients.find((client) => client === name)
-  if (found) return found
+  const packaged = packagedClients.find((client) => client === name)
+  if (packaged) return packaged
   const message = `there are no packages for ${name}`
   const hint = `Give one of ${packagedClients.join(', ')}; without --client you get all.`
   throw new UsageError({ code: 'plugin-client-unknown', message, hint })

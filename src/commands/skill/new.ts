@@ -50,7 +50,10 @@ export const command = defineCommand<NewSkill>()({
     written ? [`Edit it, then check it with: skillrail validate ${dirname(path)}`] : [],
 })
 
-/** Of several commands at once one makes the directory. A text that cannot be written leaves none. */
+/**
+ * If several commands run at once, one makes the directory. If writing the text fails, no directory
+ * remains.
+ */
 async function writeNew(
   file: string,
   text: string,

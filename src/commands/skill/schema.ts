@@ -4,7 +4,10 @@ import { indentedJson } from '#core/json'
 import { writeNamedFile } from '#core/write-files'
 import { frontmatterJsonSchema } from '#skill/field-table'
 
-/** Prints the schema, or where it was written: as `path`, and as `output` the way it was given. */
+/**
+ * Prints the schema, or the place of the written file: its absolute `path`, and `output` as the
+ * user wrote it.
+ */
 export const command = defineCommand<Readonly<Record<string, unknown>>>()({
   options: { output: option.text('-o, --output <file>', 'write it to a file') },
   examples: ['schema --output skill.schema.json'],

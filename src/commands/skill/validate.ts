@@ -62,7 +62,7 @@ function subjectOf({ checked, plugins = 0 }: ValidateResult['summary']): string 
   return `${kinds}${amount(checked - plugins, 'skill')}`
 }
 
-/** What was fixed, or would be. */
+/** Makes the lines of fixes, made or planned. */
 function changeLines({ path, changes = [], diff }: SkillVerdict, { quiet, style }: Screen) {
   const fixes = changes.map(({ line, message }) => {
     const verb = diff === undefined ? 'fixed' : 'would fix'
@@ -75,10 +75,10 @@ const severities = ['error', 'warning', 'info'] as const
 
 /** The errors of all skills, then their warnings, then advice. */
 function diagnosticLines(skills: readonly SkillVerdict[], { quiet, style }: Screen): string[] {
-  const found = skills.flatMap(({ diagnostics }) => diagnostics)
+  const all = skills.flatMap(({ diagnostics }) => diagnostics)
   const wanted = quiet ? severities.slice(0, 1) : severities
   return wanted
-    .flatMap((severity) => found.filter((diagnostic) => diagnostic.severity === severity))
+    .flatMap((severity) => all.filter((diagnostic) => diagnostic.severity === severity))
     .map((diagnostic) => diagnosticText(diagnostic, style))
 }
 

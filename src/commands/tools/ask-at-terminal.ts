@@ -6,7 +6,7 @@ import type { CallContext } from '#tools/call/context'
 import type { RequestUser } from '#tools/call/do-request'
 import { answerOf } from '#tools/project-tools'
 
-/** The consent to calls that the user wrote on the command line. */
+/** Returns the consent to calls that the user wrote on the command line. */
 export function writtenConsent(
   context: Pick<Context, 'interactive' | 'ask'>,
   calls: CallContext,
@@ -15,7 +15,7 @@ export function writtenConsent(
   return { context: calls, yes, user: userAt(context), isWritten: true }
 }
 
-/** The user at the terminal; undefined where no question can be asked. */
+/** Returns the user at the terminal; undefined if no question can be asked. */
 export function userAt(context: Pick<Context, 'interactive' | 'ask'>): RequestUser | undefined {
   if (!context.interactive) return undefined
   return {
@@ -38,7 +38,7 @@ export function userAt(context: Pick<Context, 'interactive' | 'ask'>): RequestUs
   }
 }
 
-/** Asks whether the steps of a workflow that only warns run. */
+/** Asks whether to run the steps of a workflow that only warns. */
 export async function askWhetherToRun(context: Pick<Context, 'ask'>, warning: string) {
   const answer = await answerOf(context, 'Run them first? [Y/n] ', `${safeText(warning)}\n`)
   return answer !== undefined && /^no?$/i.test(answer.trim()) ? 'skip' : 'run'

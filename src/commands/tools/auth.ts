@@ -21,7 +21,10 @@ interface Row {
   state: SignInState | 'not needed'
   issuer?: string | undefined
   scope?: string | undefined
-  /** When the token ends, as an ISO date; it is renewed by itself where its server allows that. */
+  /**
+   * When the token expires, as an ISO date; the token is renewed automatically if its server allows
+   * that.
+   */
   expiresAt?: string | undefined
   /** After `--logout`: whether the authorization server withdrew the tokens. */
   revoked?: boolean | undefined

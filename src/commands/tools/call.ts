@@ -52,10 +52,10 @@ export const command = defineCommand<ShownCall, CallEvent>()({
   },
   options: { ...callOptions, yes: yesOption, raw: rawOption },
   examples: ['tools call chrome__navigate_page type=url url=http://127.0.0.1:8080'],
-  async run(context, { arguments: [name = '', ...given], ...options }) {
+  async run(context, { arguments: [name = '', ...parameterWords], ...options }) {
     return await withToolCalls(context, options, async ({ calls, place }) => {
       const tool = await findDefinition(name, calls)
-      const params = await readParameters(given, tool, context)
+      const params = await readParameters(parameterWords, tool, context)
       const consent = writtenConsent(context, calls, options.yes)
       const report = await makeCall({ tool: name, params }, { texts: '' }, consent)
       return await shownCall(report, place, options.raw)
@@ -66,15 +66,15 @@ export const command = defineCommand<ShownCall, CallEvent>()({
 })
 
 async function readParameters(
-  given: readonly string[],
+  parameterWords: readonly string[],
   tool: ToolDefinition,
   context: Pick<Context, 'runtime' | 'stdin'>,
 ): Promise<JsonObject> {
-  const [first] = given
+  const [first] = parameterWords
   if (first === undefined) return {}
   const isText = first === '-' || first.startsWith('@') || first.trimStart().startsWith('{')
-  if (!isText) return readPairs(given, tool)
-  if (given.length === 1) return parseParameters(await inputText(first, context))
+  if (!isText) return readPairs(parameterWords, tool)
+  if (parameterWords.length === 1) return parseParameters(await inputText(first, context))
   throw new ToolRequestError({
     code: 'wrong-parameters',
     message: 'parameters are one JSON object or name=value pairs, not both',
@@ -115,7 +115,7 @@ export function viewedBy<R>(view: (result: R) => ResultView) {
   }
 }
 
-/** Does work that calls tools, and shows at the terminal how far it is. */
+/** Runs work that calls tools, and shows its progress at the terminal. */
 export async function withToolCalls<T>(
   context: Context<CallEvent>,
   options: CallOptions,

@@ -94,8 +94,8 @@ export const command = defineCommand<Result, CallEvent>()({
   },
   examples: ['tools do "list the open issues of octo/hello"'],
   async run(context, { arguments: words, ...options }) {
-    const given = words.join(' ')
-    const request = given === '-' ? await inputText(given, context) : given
+    const argumentText = words.join(' ')
+    const request = argumentText === '-' ? await inputText(argumentText, context) : argumentText
     if (request.trim() === '') {
       throw new ToolRequestError({ code: 'request-empty', message: 'the request says nothing' })
     }
@@ -139,18 +139,18 @@ function viewOf(result: Result): ResultView {
 
 function calledView({ status, calls, cancelled, decidedBy }: Called): ResultView {
   const last = calls.at(-1)
-  const asked = calls
+  const questions = calls
     .filter((call) => call.reason === 'asked for' || call === last)
     .map((call) => viewOfCall(call, decidedBy))
   const stopped = cancelled && { failure: `Cancelled: [${cancelled.join(', ')}]` }
   return {
     code: calledCodes[status],
-    text: asked.map(({ text }) => text).join(''),
-    notes: [...asked.flatMap(({ notes }) => notes), stopped],
+    text: questions.map(({ text }) => text).join(''),
+    notes: [...questions.flatMap(({ notes }) => notes), stopped],
   }
 }
 
-/** What was called stands before its answer, except for raw answers. */
+/** The call precedes its answer, except for raw answers. */
 function viewOfCall(call: ShownCall, decidedBy: string): Pick<ResultView, 'text' | 'notes'> {
   const { text, notes } = callView(call)
   const line = `Called (by ${decidedBy}): ${call.tool} ${JSON.stringify(call.params)}`
@@ -225,7 +225,7 @@ function unclear(answer: UnsureAnswer): Unclear {
   return { error, ...routeFacts(route), decidedBy, candidates, ...said }
 }
 
-/** A call that lacks nothing is only to be confirmed. */
+/** A call that lacks nothing needs only a confirmation. */
 function nextCall(call: string, missing: readonly string[] = []): string {
   return missing.length > 0 ? `complete it: ${call}` : `if this call is meant, run ${call}`
 }

@@ -10,7 +10,7 @@ import type { ToolContext } from '#tools/project-tools'
 export const editedFile = 'workflow.json'
 
 /**
- * Lets a user edit a text. One that `accept` refuses stays in its file, which the error names.
+ * Lets a user edit a text. A text that `accept` refuses stays in a file, which the error names.
  * Throws {@link UsageError} in a non-interactive shell without VISUAL or EDITOR.
  */
 export async function editText<T>(
@@ -20,9 +20,9 @@ export async function editText<T>(
 ): Promise<T> {
   const editor = editorOf(context)
   const path = join(mkdtempSync(join(tmpdir(), 'skillrail-')), editedFile)
-  const kept = `What was edited is in ${path}.`
+  const fileNote = `What was edited is in ${path}.`
   writeFileSync(path, text, { mode: 0o600 })
-  await open(editor, path, kept, context.runtime)
+  await open(editor, path, fileNote, context.runtime)
   try {
     const accepted = accept(readFileSync(path, 'utf8'))
     rmSync(dirname(path), { recursive: true })
@@ -30,7 +30,7 @@ export async function editText<T>(
   } catch (error) {
     if (!(error instanceof SkillrailError)) throw error
     const { code, message, diagnostics, hint } = error
-    const more = hint === undefined ? kept : `${hint} ${kept}`
+    const more = hint === undefined ? fileNote : `${hint} ${fileNote}`
     throw new UsageError({ code, message, diagnostics, hint: more, cause: error })
   }
 }

@@ -29,7 +29,7 @@ interface ListResult extends Pick<ToolIndexLoading, 'path' | 'state' | 'diagnost
   tools: readonly ListedTool[]
 }
 
-/** A category with the IDs of its tools that are listed. */
+/** A category with the IDs of its listed tools. */
 interface ListedCategory {
   name: string
   description: string
@@ -109,10 +109,10 @@ function requireKnown(
 }
 
 function select(index: ToolIndex, { category, server, changed }: Filter): ToolSummary[] {
-  const wanted = category === undefined ? undefined : canonicalCategory(category)
+  const categoryName = category === undefined ? undefined : canonicalCategory(category)
   return index.tools.filter(
     (tool) =>
-      (wanted === undefined || categoryOf(tool) === wanted) &&
+      (categoryName === undefined || categoryOf(tool) === categoryName) &&
       (server === undefined || tool.server === server) &&
       (!changed || index.caution(tool.id)?.kind === 'changed'),
   )
@@ -125,8 +125,10 @@ function categoryOf({ category = 'uncategorized' }: ToolSummary) {
 function categoriesOf(index: ToolIndex, tools: readonly ToolSummary[]): ListedCategory[] {
   const last = { name: 'uncategorized', description: 'In no category.', keywords: [] }
   return [...index.categories, last].flatMap((category) => {
-    const own = tools.filter((tool) => categoryOf(tool) === category.name)
-    return own.length === 0 ? [] : [{ ...category, tools: own.map(({ id }) => id) }]
+    const toolsOfCategory = tools.filter((tool) => categoryOf(tool) === category.name)
+    return toolsOfCategory.length === 0
+      ? []
+      : [{ ...category, tools: toolsOfCategory.map(({ id }) => id) }]
   })
 }
 
@@ -147,7 +149,7 @@ function categoryText(
 interface SearchResult extends Pick<ToolIndexLoading, 'state' | 'diagnostics'> {
   query: string
   tools: readonly (ListedTool & { score: number })[]
-  /** The exit code if no tool matches: 4 if a server was not asked for lack of trust. */
+  /** The exit code if no tool matches: 4 if a server is not trusted, so it was not asked. */
   notFound: ExitCode | undefined
 }
 
@@ -205,11 +207,11 @@ export const show = defineCommand<ShowResult>()({
   examples: ['tools show github__list_issues'],
   async run(context, { arguments: [name = ''] }) {
     const { found, diagnostics } = await hearing(context, async (heard) => {
-      const known = await loadProjectTools(heard)
-      return { ...(await toolNamed(name, known, heard)), project: known.project }
+      const projectTools = await loadProjectTools(heard)
+      return { ...(await toolNamed(name, projectTools, heard)), project: projectTools.project }
     })
     const { tool, index, project } = found
-    // The user looks at it to accept it.
+    // The user reads it before accepting it.
     const definition = index.reviewed(tool.id)
     const findings: readonly Diagnostic[] = [...diagnostics, ...schemaFindings(definition)]
     return { ...toolFacts(tool, index, project), definition, diagnostics: findings }

@@ -16,7 +16,7 @@ import { openProjectServers } from '#tools/server/project-servers'
 import { toolProject } from '#tools/project-tools'
 import { indented, whereTheRestIs } from './servers.ts'
 
-const shown = 20
+const mostListed = 20
 
 export const command = defineCommand<RefreshReport, ListingEvent>()({
   options: {
@@ -32,14 +32,14 @@ export const command = defineCommand<RefreshReport, ListingEvent>()({
     const { servers, diagnostics } = all.configuration
     if (server === undefined) requireReadable(diagnostics)
     const enabled = servers.filter(({ disabled }) => !disabled)
-    const asked = chosen(enabled, server)
+    const chosenServers = chosen(enabled, server)
     try {
-      requireServers({ servers: asked.length === 0 ? servers : asked, diagnostics })
+      requireServers({ servers: chosenServers.length === 0 ? servers : chosenServers, diagnostics })
     } catch (error) {
       context.diagnose(configurationDiagnostics(all.configuration))
       throw error
     }
-    const pool = server === undefined ? all : openServers(asked, { runtime, project })
+    const pool = server === undefined ? all : openServers(chosenServers, { runtime, project })
     const onServer = (event: ListingEvent): void => context.emit(event)
     const options = { project, runtime, only: server, dryRun, accept, signal, onServer }
     try {
@@ -139,8 +139,8 @@ function changeLines({ changes, held }: RefreshReport) {
 
 function idsLine(kind: string, ids: readonly string[]) {
   if (ids.length === 0) return []
-  const more = ids.length > shown ? `, and ${ids.length - shown} more` : ''
-  return `  - ${ids.length} ${kind}: ${ids.slice(0, shown).join(', ')}${more}`
+  const more = ids.length > mostListed ? `, and ${ids.length - mostListed} more` : ''
+  return `  - ${ids.length} ${kind}: ${ids.slice(0, mostListed).join(', ')}${more}`
 }
 
 function failureLines({ servers }: RefreshReport) {

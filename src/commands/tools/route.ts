@@ -23,8 +23,8 @@ export const command = defineCommand<RouteResult>()({
   },
   examples: ['tools route "take a screenshot of the login page" --explain'],
   async run(context, { arguments: words, explain, limit }) {
-    const given = words.join(' ')
-    const request = given === '-' ? await inputText(given, context) : given
+    const argumentText = words.join(' ')
+    const request = argumentText === '-' ? await inputText(argumentText, context) : argumentText
     const { found, diagnostics } = await hearing(context, loadProjectTools)
     const routed = routeIn(routingOf(found.index), request, limit, explain)
     const result = { ...routed, diagnostics }

@@ -138,10 +138,10 @@ async function untilServed(
     (await keptStatus(place)) === undefined ? child.hasEnded() && 'ended' : 'served'
   if ((await poll(standing, { everyMs: 50, patienceMs: 15_000, signal })) === 'served') return
   const words = readRegularFile(child.log, { maxBytes: 1_048_576 })
-  const said = words.ok ? words.text.trim() : ''
+  const output = words.ok ? words.text.trim() : ''
   throw new SkillrailError({
     code: 'servers-not-kept',
-    message: `The process that keeps the servers did not start: ${said || 'it said nothing'}`,
+    message: `The process that keeps the servers did not start: ${output || 'it said nothing'}`,
     hint: 'Run skillrail tools serve without --detach to see more.',
   })
 }

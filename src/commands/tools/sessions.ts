@@ -45,7 +45,7 @@ export const show = defineCommand<SessionDetails>()({
   notes: ({ diagnostics }) => diagnostics,
 })
 
-/** The calls that are shown: the latest. */
+/** How many calls are printed, the latest ones. */
 const mostCalls = 20
 
 async function showSession(
@@ -131,15 +131,17 @@ async function readSession(context: ToolContext, id: string | undefined) {
   const project = toolProject(context)
   const session = sessionOf(context, project, id)
   const whole = await readWhole(session)
-  const own = [sessionOf(context, project, undefined).id, 'default']
-  if (hasLeft(whole) || own.includes(session.id)) return { session, whole }
-  const known = (await listSessions({ ...context, project })).map((one) => one.id)
+  const ownSessions = [sessionOf(context, project, undefined).id, 'default']
+  if (hasLeft(whole) || ownSessions.includes(session.id)) return { session, whole }
+  const sessionIds = (await listSessions({ ...context, project })).map((one) => one.id)
   const there =
-    known.length === 0 ? 'There are no sessions here.' : `Sessions here: ${known.join(', ')}.`
+    sessionIds.length === 0
+      ? 'There are no sessions here.'
+      : `Sessions here: ${sessionIds.join(', ')}.`
   throw new ToolError({
     code: 'session-not-found',
     message: `Session '${session.id}' not found.`,
-    hint: `${didYouMean(session.id, known)} ${there}`.trim(),
+    hint: `${didYouMean(session.id, sessionIds)} ${there}`.trim(),
     exitCode: exitCode.notFound,
   })
 }

@@ -65,8 +65,8 @@ function stepsCommand(kind: 'batch' | 'chain', example: string): AnyCommand {
     },
     options: { ...callOptions, yes: yesOption, dryRun: dryRunOption },
     examples: [`tools ${kind} '${word}: ${example}'`],
-    async run(context, { arguments: [given = '-'], ...options }) {
-      const steps = parseDirective(await inputText(given, context), kind)
+    async run(context, { arguments: [directive = '-'], ...options }) {
+      const steps = parseDirective(await inputText(directive, context), kind)
       return await withToolCalls(context, options, async ({ calls, place }) => {
         if (options.dryRun) {
           await checkSteps(kind, steps, calls)
@@ -142,8 +142,8 @@ export async function boundedSteps(result: StepsResult, place: SavePlace): Promi
 }
 
 /**
- * What would be called, without calling it. Parameters that the schema refuses and references to
- * unknown variables are wrong use; a call that would be refused makes it refused.
+ * Plans the calls without making them. Parameters that the schema refuses and references to unknown
+ * variables are wrong usage; one refused call makes the whole plan refused.
  */
 export async function dryRun(
   kind: 'batch' | 'chain',
@@ -187,7 +187,7 @@ export function guardResult({ before, refused }: ForeseenGuard): GuardResult {
 type PlannedCall = Parameters<typeof planLine>[0] &
   GuardResult & { problems: readonly string[]; notes: readonly string[] }
 
-/** Calls that were not made, each with what is wrong with it and what runs before it. */
+/** Prints planned calls, each with its problems and the steps that run before it. */
 export function plannedText<T extends PlannedCall>(
   steps: readonly T[],
   openFacts: (step: T) => readonly string[],

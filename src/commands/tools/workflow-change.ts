@@ -39,7 +39,7 @@ type ChangeKind = 'added' | 'changed' | 'removed' | 'enabled' | 'disabled'
 interface WorkflowChange {
   name: string
   path: string
-  /** The path as a person reads it, from the current directory. */
+  /** The path relative to the current directory. */
   file: string
   change: ChangeKind
   before: string
@@ -95,12 +95,12 @@ export const add = defineCommand<WorkflowChange | TemplateList>()({
     ...changeOptions,
   },
   examples: ['workflow add --template database', 'workflow add safe-deploy deploy-workflow.json'],
-  async run(context, { arguments: [named, file], template: wanted, yes, dryRun }) {
-    if (wanted === true) {
+  async run(context, { arguments: [named, file], template: templateName, yes, dryRun }) {
+    if (templateName === true) {
       if (named === undefined) return listTemplates()
       throw wrongUse('--template needs a name', 'Such as --template database.')
     }
-    const template = wanted === undefined ? undefined : findTemplate(wanted)
+    const template = templateName === undefined ? undefined : findTemplate(templateName)
     if (template && file !== undefined) {
       throw wrongUse('a template and a file are both a definition', 'Give one of them.')
     }
@@ -118,11 +118,11 @@ export const add = defineCommand<WorkflowChange | TemplateList>()({
     }
     const path = workflowsPath(opened.project)
     const created = { created_at: new Date(context.runtime.now()).toISOString() }
-    const accept = (written: JsonObject): JsonObject =>
-      accepted(opened, name, { ...written, ...created }, path)
+    const accept = (fields: JsonObject): JsonObject =>
+      validDefinition(opened, name, { ...fields, ...created }, path)
     const definition = template
       ? accept(template.definition)
-      : await writtenDefinition(context, name, file, accept)
+      : await readDefinition(context, name, file, accept)
     const edit: WorkflowEdit = { kind: 'write', name, definition }
     return await changeWorkflow(context, opened, { path, edit, yes, dryRun, change: 'added' })
   },
@@ -142,7 +142,7 @@ export const edit = defineCommand<WorkflowChange>()({
   async run(context, { arguments: [name = ''], yes, dryRun }) {
     const { opened, workflow, path, about } = openOne(context, name)
     const definition = await editByHand(context, definitionText(workflow), (text) =>
-      accepted(opened, name, checkDefinitionText(name, text, editedFile), path),
+      validDefinition(opened, name, checkDefinitionText(name, text, editedFile), path),
     )
     const edit: WorkflowEdit = { kind: 'write', name, definition }
     const request = { path, edit, yes, dryRun, about }
@@ -204,7 +204,7 @@ function toggle(enabled: boolean): AnyCommand {
       const { opened, workflow, path } = openOne(context, name)
       if (enabled) {
         const definition = checkDefinitionText(name, definitionText(workflow), path)
-        accepted(opened, name, { ...definition, enabled }, path)
+        validDefinition(opened, name, { ...definition, enabled }, path)
       }
       const edit: WorkflowEdit = { kind: 'set', name, key: 'enabled', value: enabled }
       const change = enabled ? 'enabled' : 'disabled'
@@ -221,16 +221,16 @@ function listTemplates(): TemplateList {
   return { templates }
 }
 
-function findTemplate(wanted: string) {
-  const found = workflowTemplates.find(({ template }) => template === wanted)
-  if (found) return found
+function findTemplate(templateName: string) {
+  const match = workflowTemplates.find(({ template }) => template === templateName)
+  if (match) return match
   const names = workflowTemplates.map(({ template }) => template)
-  const [message, hint] = [`there is no template ${wanted}`, `There are ${names.join(', ')}.`]
+  const [message, hint] = [`there is no template ${templateName}`, `There are ${names.join(', ')}.`]
   throw new UsageError({ code: 'template-unknown', message, hint })
 }
 
-/** The definition in a file, or what a user writes in an editor. */
-async function writtenDefinition(
+/** Reads the definition from a file, or from the user's editor. */
+async function readDefinition(
   context: Pick<Context, 'runtime' | 'interactive' | 'stdin'>,
   name: string,
   file: string | undefined,
@@ -252,8 +252,11 @@ async function writtenDefinition(
   )
 }
 
-/** The definition, if it fits beside the others: with steps and triggers, and without a cycle. */
-function accepted(
+/**
+ * Returns the definition if it is valid among the others: with steps and triggers, and without a
+ * cycle.
+ */
+function validDefinition(
   { workflows }: WorkflowProject,
   name: string,
   definition: JsonObject,
@@ -273,9 +276,11 @@ function newFindings(
   tools?: readonly WorkflowTool[],
 ): Diagnostic[] {
   const others = workflows.filter(({ name }) => name !== workflow.name)
-  const known = new Set(checkWorkflows(others, tools).map((found) => JSON.stringify(found)))
+  const earlierProblems = new Set(
+    checkWorkflows(others, tools).map((problems) => JSON.stringify(problems)),
+  )
   const found = checkWorkflows([...others, workflow], tools)
-  return found.filter((one) => !known.has(JSON.stringify(one)))
+  return found.filter((one) => !earlierProblems.has(JSON.stringify(one)))
 }
 
 async function changeWorkflow(
@@ -325,7 +330,7 @@ async function changeWorkflow(
   }
 }
 
-/** What the user did is accepted, and nothing that stood in the file beside it. */
+/** Accepts the user's change, and nothing else in the file. */
 async function acceptChange(
   { runtime }: ToolContext,
   workspace: string,
@@ -341,6 +346,6 @@ async function acceptChange(
   const file = readableCachePath(workspace)
   const cache = readRegularFile(file, { maxBytes: 64 * 1024 * 1024 })
   if (!cache.ok || store.find(workspace)?.parts.some(({ kind }) => kind === 'category')) return
-  // The first workflow is written for the categories as they are.
+  // The first workflow uses the current categories.
   await acceptPlacements(store, { workspace, path: file, before: '', after: cache.text })
 }

@@ -61,17 +61,17 @@ export const match = defineCommand<ShownMatches>()({
         : undefined
       return { ...matchResult(callText(call), answer), call, explanation }
     }
-    const typed = await promptFor(context, words)
+    const typedPrompt = await promptFor(context, words)
     const { skills } = skillsFor(context, references)
     const named = new Map(skills.map((skill) => [skill.name, skill]))
-    const prompt = canonicalPrompt(typed, client ? adapters[client].sigil : 'slash', {
+    const prompt = canonicalPrompt(typedPrompt, client ? adapters[client].sigil : 'slash', {
       has: (name) => named.has(name),
       textOf(name) {
         const path = named.get(name)?.path
         return path === undefined ? undefined : readText(path)
       },
     })
-    const called = /^\s*(?:\/skill:|[/$])([a-z0-9][a-z0-9-]*)(?=\s|$)/.exec(typed)?.[1]
+    const called = /^\s*(?:\/skill:|[/$])([a-z0-9][a-z0-9-]*)(?=\s|$)/.exec(typedPrompt)?.[1]
     if (called !== undefined && !named.has(called))
       context.note(`No skill ${called} is installed here.`)
     const answer = injectionFor(context, { prompt, references, tokenBudget: budget })
@@ -82,7 +82,7 @@ export const match = defineCommand<ShownMatches>()({
       const isRead = references.length > 0 || client === undefined
       return skill !== undefined && (isRead || skill.clients.includes(client))
     }
-    const refusal = client && promptRefusal(client, typed, { hasSkill, runtime })
+    const refusal = client && promptRefusal(client, typedPrompt, { hasSkill, runtime })
     if (refusal) {
       const nothing = { ...answer, matches: [], injected: [], deferred: [] }
       return { ...matchResult(prompt, nothing), refusal }
@@ -120,7 +120,7 @@ export const match = defineCommand<ShownMatches>()({
   },
 })
 
-/** The tool call of `--file`, `--command` and `--tool`; undefined where a prompt is tried. */
+/** Returns the tool call of `--file`, `--command` and `--tool`; undefined for a prompt. */
 function triedCall(
   words: readonly string[],
   { file, command, tool }: Partial<Record<'file' | 'command' | 'tool', string | undefined>>,
@@ -187,7 +187,7 @@ export const inject = defineCommand<Injection>()({
     const { matches: _matches, ...result } = matchResult(prompt, answer)
     return { ...result, text: renderInjection(answer.injected) }
   },
-  // A pipe gets the bytes unchanged; a terminal must not be steered by them.
+  // A pipe gets the bytes unchanged; they must not control a terminal.
   render: ({ text }, screen) => (screen.isTerminal ? safeText(text) : text),
   notes: ({ diagnostics, deferred }) => [
     ...diagnostics,

@@ -54,7 +54,9 @@ export const check = defineCommand<TriggersCheck>()({
   },
 })
 
-/** The lines of the reference's validate-triggers; a heading each where several skills are checked. */
+/**
+ * Makes the lines of the reference's validate-triggers, with a heading for each of several skills.
+ */
 function checkLines(files: readonly CheckedFile[], { checked, risks }: TriggersCheck['summary']) {
   const lines = files.flatMap(({ skill, path, triggers, changes = [], diff = '' }) => [
     files.length > 1 && safeLine(`${skill}: ${path}`),

@@ -38,7 +38,10 @@ export function trustReportLines(report: TrustReport): Lines {
   ]
 }
 
-/** What is denied while no rail has come to its step, and what no longer would be. */
+/**
+ * Lines for the calls that are denied until a rail reaches their step, and for calls that would be
+ * free again.
+ */
 function guardLines(guards: readonly GuardChange[]): Lines {
   if (guards.length === 0) return []
   const now = guards.filter(({ change }) => change !== 'removed')
