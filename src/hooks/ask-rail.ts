@@ -56,8 +56,11 @@ export function railAnswer(
     return { stdout: `${JSON.stringify(decided)}\n`, stderr: '', denied }
   }
   // If the client cannot show the user a message, the agent reports it.
-  const told = adapter.tell?.(rail.tell) ?? answer.block(`${tellBeginning}${rail.tell}`)
-  return { stdout: `${JSON.stringify({ ...told, ...railMark(adapter, false) })}\n`, stderr: '' }
+  const userMessage = adapter.tell?.(rail.tell) ?? answer.block(`${tellBeginning}${rail.tell}`)
+  return {
+    stdout: `${JSON.stringify({ ...userMessage, ...railMark(adapter, false) })}\n`,
+    stderr: '',
+  }
 }
 
 /** For a client whose plugin continues the agent: whether the rail has a step for it. */
@@ -71,8 +74,8 @@ export function contextOfRail(
   payload: HookPayload,
 ): Answered {
   const event = payload.eventName || adapter.events[payload.event] || ''
-  const told = tell === undefined ? undefined : adapter.tell?.(tell)
-  const answer = { ...adapter.answer(text, event), ...told, ...railMark(adapter, true) }
+  const userMessage = tell === undefined ? undefined : adapter.tell?.(tell)
+  const answer = { ...adapter.answer(text, event), ...userMessage, ...railMark(adapter, true) }
   return { stdout: `${JSON.stringify(answer)}\n`, stderr: '', railContext: text }
 }
 
@@ -86,7 +89,7 @@ export function joined(
   if (!triggers || triggers.stdout === '') return { ...rail, ...triggers, stdout: rail.stdout }
   const text = `${rail.railContext ?? ''}\n\n${triggers.context ?? ''}`
   const event = payload.eventName || adapter.events[payload.event] || ''
-  const told = objectOf(parseJson(rail.stdout))
-  const answer = { ...told, ...adapter.answer(text, event) }
+  const railOutput = objectOf(parseJson(rail.stdout))
+  const answer = { ...railOutput, ...adapter.answer(text, event) }
   return { ...triggers, stdout: `${JSON.stringify(answer)}\n` }
 }

@@ -15,17 +15,17 @@ export function shareContext(
 ): { shares: readonly string[]; rest: readonly InjectedReference[] } {
   const whole = fits(references, [], limit)
   if (whole) return { shares: whole, rest: [] }
-  const given: InjectedReference[] = []
+  const fitted: InjectedReference[] = []
   const rest: InjectedReference[] = []
   for (const reference of references) {
-    const fitting = fits([...given, reference], rest, limit) !== undefined
-    ;(fitting ? given : rest).push(reference)
+    const fitting = fits([...fitted, reference], rest, limit) !== undefined
+    ;(fitting ? fitted : rest).push(reference)
   }
   // The names of files that did not fit need lines too, so a reference that fitted may no longer fit.
-  let shares = fits(given, rest, limit)
-  while (!shares && given.length > 0) {
-    rest.unshift(...given.splice(-1))
-    shares = fits(given, rest, limit)
+  let shares = fits(fitted, rest, limit)
+  while (!shares && fitted.length > 0) {
+    rest.unshift(...fitted.splice(-1))
+    shares = fits(fitted, rest, limit)
   }
   return { shares: shares ?? [], rest }
 }
@@ -44,15 +44,15 @@ const labelSize = 100
 const longestExpectedLine = 400
 
 function fits(
-  given: readonly InjectedReference[],
+  references: readonly InjectedReference[],
   rest: readonly InjectedReference[],
   limit: ContextLimit,
 ): readonly string[] | undefined {
   const most = limit.amount * limit.parts
-  if (given.some(({ text }) => text.length > most)) return undefined
-  const used = given.reduce((sum, { tokens }) => sum + tokens, 0)
+  if (references.some(({ text }) => text.length > most)) return undefined
+  const used = references.reduce((sum, { tokens }) => sum + tokens, 0)
   if (used > (limit.tokens ?? Infinity)) return undefined
-  const text = composeContext(given, rest)
+  const text = composeContext(references, rest)
   const measure = (part: string): number =>
     limit.unit === 'bytes' ? Buffer.byteLength(part) : part.length
   if (measure(text) <= limit.amount) return [text]
@@ -67,12 +67,15 @@ function fits(
   )
 }
 
-function composeContext(given: readonly InjectedReference[], rest: readonly InjectedReference[]) {
-  const names = given.map(({ skill, path }) => `${skill}/${path}`).join(', ')
+function composeContext(
+  references: readonly InjectedReference[],
+  rest: readonly InjectedReference[],
+) {
+  const names = references.map(({ skill, path }) => `${skill}/${path}`).join(', ')
   const preface = `Skillrail put these references here for this prompt. They are complete, so do not load them again: ${names}\n\n`
   const files = rest.map(({ file }) => `${file}\n`).join('')
   const notice = `These references did not fit here. Read them before you do anything else:\n${files}`
-  const whole = given.length === 0 ? '' : preface + renderInjection(given)
+  const whole = references.length === 0 ? '' : preface + renderInjection(references)
   return rest.length === 0 ? whole : whole + notice
 }
 

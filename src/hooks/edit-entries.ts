@@ -16,18 +16,18 @@ export function withEntries(
   commands: readonly string[],
   path: string,
 ): string {
-  const wanted = Object.entries(entries(commands))
+  const newEntries = Object.entries(entries(commands))
   if (text === undefined || text.trim() === '') {
-    const hooks = Object.fromEntries(wanted.map(([event, entry]) => [event, [entry]]))
+    const hooks = Object.fromEntries(newEntries.map(([event, entry]) => [event, [entry]]))
     return indentedJson({ ...frame, hooks })
   }
-  const events = wanted.map(([event]) => event)
+  const events = newEntries.map(([event]) => event)
   const ours = ownItems(readClientJson(text, path, events))
   const present = ours.map(({ event, item }) => JSON.stringify([event, item]))
   // Events that the file had before come first in it.
   const isSame = isDeepStrictEqual(
     present.toSorted(),
-    wanted.map((entry) => JSON.stringify(entry)).toSorted(),
+    newEntries.map((entry) => JSON.stringify(entry)).toSorted(),
   )
   if (isSame) return text
   let edited = withoutEntries(text, path, text)
@@ -35,7 +35,7 @@ export function withEntries(
     if (fieldOf(readClientJson(edited, path), key) === undefined)
       edited = edit(edited, [key], value)
   }
-  for (const [event, entry] of wanted) edited = edit(edited, ['hooks', event, -1], entry)
+  for (const [event, entry] of newEntries) edited = edit(edited, ['hooks', event, -1], entry)
   return edited
 }
 

@@ -65,7 +65,9 @@ interface Mark {
   calls: number
 }
 
-/** The model made a call before it could read a denial if the call follows the denial this closely. */
+/**
+ * The model made a call before it could read a denial if the call follows the denial this closely.
+ */
 const denialWindowMs = 1500
 
 /** Records that a reference is injected. Returns false if another turn injected it already. */
@@ -76,14 +78,17 @@ export function claimReference(
   turn: string,
 ): boolean {
   try {
-    const known = takeMark(runtime, conversation, reference, turn, '')
-    return known === undefined || readMark(known)?.turn === turn
+    const otherMark = takeMark(runtime, conversation, reference, turn, '')
+    return otherMark === undefined || readMark(otherMark)?.turn === turn
   } catch {
-    return true // Read-only or full: it is given again, which is only longer.
+    return true // Read-only or full: the reference is injected again, which is only longer.
   }
 }
 
-/** Whether a call is denied so that the model reads the reference first. The same call is allowed again. */
+/**
+ * Whether a call is denied so that the model reads the reference first. The same call is allowed
+ * again.
+ */
 export function claimDenial(
   runtime: Runtime,
   conversation: Conversation,
@@ -92,14 +97,14 @@ export function claimDenial(
 ): boolean {
   const now = runtime.now()
   const line = `${now} ${call}\n`
-  let known: string | undefined
+  let earlierMark: string | undefined
   try {
-    known = takeMark(runtime, conversation, reference, '', line)
+    earlierMark = takeMark(runtime, conversation, reference, '', line)
   } catch {
-    return false // What cannot be noted could be denied for ever.
+    return false // A denial that cannot be recorded could repeat for ever.
   }
-  if (known === undefined) return true
-  const denials = known.split('\n').slice(1, -1)
+  if (earlierMark === undefined) return true
+  const denials = earlierMark.split('\n').slice(1, -1)
   const since = now - Number.parseInt(denials[0] ?? '0', 10)
   if (since > denialWindowMs || denials.some((denial) => denial.endsWith(` ${call}`))) return false
   appendFileSync(markPath(runtime, conversation, reference), line)
@@ -144,14 +149,14 @@ function takeMark(
       return undefined
     } catch (error) {
       if (systemCode(error) !== 'EEXIST') throw error
-      const known = textOf(place)
-      if (now - (readMark(known)?.calls ?? now) < most) return known
+      const stored = textOf(place)
+      if (now - (readMark(stored)?.calls ?? now) < most) return stored
       rmSync(place, { force: true })
     }
   }
 }
 
-/** Text and place: an edited reference is given again. */
+/** Depends on text and place: an edited reference is injected again. */
 function markPath(
   runtime: Runtime,
   { session, agent }: Conversation,
@@ -170,8 +175,10 @@ function readMark(text: string): Mark | undefined {
 function marksOf(runtime: Runtime, { session, agent }: Conversation): string[] {
   const directory = sessionDirectory(runtime, session)
   try {
-    const own = readdirSync(directory).filter((name) => name.startsWith(`${fingerprint(agent)}-`))
-    return own.map((name) => join(directory, name))
+    const ofAgent = readdirSync(directory).filter((name) =>
+      name.startsWith(`${fingerprint(agent)}-`),
+    )
+    return ofAgent.map((name) => join(directory, name))
   } catch {
     return []
   }
@@ -189,5 +196,5 @@ function sessionDirectory(runtime: Runtime, session: string): string {
   return join(stateDirectory(runtime), 'sessions', fingerprint(session))
 }
 
-/** Of turns, and of sessions. */
+/** Maximum number of turns, and of sessions, that are stored. */
 const mostFiles = 500

@@ -16,7 +16,7 @@ export interface HookRequest {
   /** The client's name for the event, if its input does not say it. */
   event?: string | undefined
   input: string
-  /** That of the process; the working directory of the client is in the input. */
+  /** The runtime of the process; the client's working directory is in the input. */
   runtime: Runtime
   /** Enforces a chain in the session; it is asked before any trigger. */
   rail?: RailHook | undefined
@@ -41,7 +41,9 @@ export interface HookCall {
   checkTime: () => void
 }
 
-/** Cursor and Copilot CLI run the hooks of Claude Code too: one hook answers, in their own shape. */
+/**
+ * Cursor and Copilot CLI run the hooks of Claude Code too: one hook answers, in their own shape.
+ */
 export function platformOf(
   { platform, runtime, part }: HookRequest,
   payload: HookPayload,
@@ -68,10 +70,12 @@ export function claimEvent({
 
 const caches = new WeakMap<Runtime, Promise<TriggerCache>>()
 
-/** The cache of the skills; read once for an event, since a look compares the times of all files. */
+/**
+ * The cache of the skills; read once for an event, since a look compares the times of all files.
+ */
 export async function currentCache(runtime: Runtime): Promise<TriggerCache> {
-  const known = caches.get(runtime)
-  const cache = known ?? readOrMakeCache(runtime)
+  const cached = caches.get(runtime)
+  const cache = cached ?? readOrMakeCache(runtime)
   caches.set(runtime, cache)
   return await cache
 }

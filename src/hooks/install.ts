@@ -31,7 +31,7 @@ export interface FileChange {
   path: string
   before: string | undefined
   after: string | undefined
-  /** The copy of what was there; undefined where nothing was, or nothing was written. */
+  /** The copy of the former file; undefined if there was none, or nothing was written. */
   backup?: string | undefined
   parts: number
 }
@@ -58,7 +58,7 @@ export async function installHook(
   }
 }
 
-/** @param size `largest`: that of all references of one skill; `least`: of parts. */
+/** @param size `largest`: size of all references of one skill; `least`: minimum number of parts. */
 export function planInstall(
   runtime: Runtime,
   platform: Platform,
@@ -87,25 +87,29 @@ async function write(runtime: Runtime, change: FileChange): Promise<FileChange> 
   const { platform, scope, path, before, after = '' } = change
   if (before === after) return change
   const records = readRecords(runtime)
-  const known = records.find((record) => record.path === path)
-  const others = records.filter((record) => record !== known)
+  const earlierRecord = records.find((record) => record.path === path)
+  const others = records.filter((record) => record !== earlierRecord)
   const isOwnFile = adapters[platform].registration.kind === 'file'
   const isOurLast =
-    known !== undefined && (before === undefined ? isOwnFile : sha256(before) === known.digest)
-  const { backup, directories } = isOurLast ? known : await factsOf(runtime, change)
+    earlierRecord !== undefined &&
+    (before === undefined ? isOwnFile : sha256(before) === earlierRecord.digest)
+  const { backup, directories } = isOurLast ? earlierRecord : await factsOf(runtime, change)
   await writeFileAtomic(path, after, { within: limitOf(runtime, scope) })
   const digest = sha256(after)
   writeRecords(runtime, [...others, { platform, scope, path, backup, digest, directories }])
-  if (known?.backup != null && known.backup !== backup) rmSync(known.backup, { force: true })
+  if (earlierRecord?.backup != null && earlierRecord.backup !== backup)
+    rmSync(earlierRecord.backup, { force: true })
   return { ...change, backup: backup ?? undefined }
 }
 
-/** What an uninstallation needs to know: what the file was without us, and what is made for us. */
+/**
+ * Returns what an uninstallation needs: the former file, and the directories made for the new one.
+ */
 async function factsOf(
   runtime: Runtime,
   { platform, path, before }: FileChange,
 ): Promise<Pick<InstallRecord, 'backup' | 'directories'>> {
-  // Those above the file that do not exist, deepest first.
+  // Missing directories above the file, deepest first.
   const directories: string[] = []
   for (let directory = dirname(path); !existsSync(directory); directory = dirname(directory)) {
     directories.push(directory)
@@ -118,7 +122,7 @@ async function factsOf(
   return { backup, directories }
 }
 
-/** Takes the hook out; a file that nobody else has changed is put back byte for byte. */
+/** Removes the hook. A file that nobody else has changed is restored byte for byte. */
 export async function uninstallHook(
   runtime: Runtime,
   platform: Platform,
@@ -146,7 +150,7 @@ export async function uninstallHook(
       rmSync(path, { force: true })
       try {
         for (const directory of record?.directories ?? []) rmdirSync(directory)
-      } catch {} // Somebody else has put something into it.
+      } catch {} // It contains files of another program.
     }
     if (record?.backup != null) rmSync(record.backup, { force: true })
     const others = readRecords(runtime).filter((candidate) => candidate.path !== path)
@@ -156,7 +160,7 @@ export async function uninstallHook(
   })
 }
 
-/** A file of ours under the name that an earlier version gave it; undefined where there is none. */
+/** Returns our file under a name from an earlier version; undefined if there is none. */
 export function formerFile(
   runtime: Runtime,
   platform: Platform,
@@ -170,7 +174,7 @@ export function formerFile(
   return readConfiguration(path)?.includes(launcherName) === true ? path : undefined
 }
 
-/** Removes the file; what is recorded about it belongs to the file that takes its place. */
+/** Removes the file; its record now belongs to the file that replaces it. */
 function removeFormerFile(runtime: Runtime, platform: Platform, scope: HookScope): void {
   const former = formerFile(runtime, platform, scope)
   if (former === undefined) return
@@ -196,21 +200,25 @@ function textWithout(
   if (registration.kind === 'file') return before.includes(launcherName) ? undefined : before
   if (before.trim() === '') return before
   const rest = withoutEntries(before, path, original())
-  // Others have come and gone.
+  // Entries of other programs may have been added and removed since.
   const isOver = rest !== before && record !== undefined
   return isOver && isAsBefore(rest, original() ?? '', registration) ? original() : rest
 }
 
-/** Removes the launcher, the caches and what sessions were given. The log is the user's. */
+/**
+ * Removes the launcher, the caches and the records of sessions. The log stays: it is the user's.
+ */
 function removeOwnFiles(runtime: Runtime): void {
-  const own = ['backups', 'turns', 'sessions'].map((name) => join(stateDirectory(runtime), name))
-  for (const directory of [cacheDirectory(runtime), ...own]) {
+  const directories = ['backups', 'turns', 'sessions'].map((name) =>
+    join(stateDirectory(runtime), name),
+  )
+  for (const directory of [cacheDirectory(runtime), ...directories]) {
     rmSync(directory, { recursive: true, force: true })
   }
   removeLauncher(runtime)
 }
 
-/** What no link in a project may lead out of. The user's own files may be links. */
+/** Returns the directory that no link in a project may leave. The user's own files may be links. */
 function limitOf(runtime: Runtime, scope: HookScope): string | undefined {
   return scope === 'project' ? findWorkspace(runtime.cwd, runtime) : undefined
 }
@@ -237,7 +245,7 @@ function recordSchema() {
     platform: z.enum(platforms),
     scope: z.enum(['user', 'project']),
     path: z.string(),
-    /** The file that holds what was there before; null where there was nothing. */
+    /** The file with the former contents; null if there was no file. */
     backup: z.string().nullable(),
     digest: z.string(),
     directories: z.array(z.string()).default([]),

@@ -14,14 +14,15 @@ export const packagedClients = ['claude', 'copilot', 'gemini', 'opencode', 'pi',
 export type PackagedClient = (typeof packagedClients)[number]
 
 interface PackedFile {
-  /** Below the plugin. */
+  /** Relative to the plugin's directory. */
   path: string
   bytes: Buffer
   mode: number
 }
 
 /**
- * The files of a plugin with these skills; for a client those of its own form of plugins, with the hook.
+ * Returns the files of a plugin with these skills: an Agent Plugin, or a client's own kind of
+ * plugin with the hook.
  * Copilot CLI and Qwen Code run no hooks of a package that is an Agent Plugin, too.
  */
 export function packPlugin(

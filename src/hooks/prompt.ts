@@ -59,10 +59,10 @@ export function readPayload(input: string, name?: string): PayloadReading {
     names.map((key) => value[key]).find(isText)
   const eventName = first('hook_event_name') ?? name ?? ''
   const event = eventCalled(eventName)
-  const given = value['tool_input'] ?? value['toolArgs']
-  const toolInput = typeof given === 'string' ? given : JSON.stringify(given ?? '')
+  const rawInput = value['tool_input'] ?? value['toolArgs']
+  const toolInput = typeof rawInput === 'string' ? rawInput : JSON.stringify(rawInput ?? '')
   const tool = first('tool_name', 'toolName') ?? ''
-  const call = readCall(tool, parseJson(toolInput) ?? given)
+  const call = readCall(tool, parseJson(toolInput) ?? rawInput)
   const { paths = [] } = call ?? {}
   const command = call?.kind === 'shell' ? call.command : ''
   const prompt = event === 'prompt' ? readPrompt(value) : [tool, ...paths, command].join(' ').trim()
@@ -99,7 +99,7 @@ export function readPayload(input: string, name?: string): PayloadReading {
       hasBackgroundTasks: [value['background_tasks'], value['tasks']].some(
         (tasks) => Array.isArray(tasks) && tasks.length > 0,
       ),
-      skillArguments: argumentsOf(parseJson(toolInput) ?? given),
+      skillArguments: argumentsOf(parseJson(toolInput) ?? rawInput),
       fromCursor: value['cursor_version'] !== undefined,
       fromCopilot: timestamp !== undefined,
     },
@@ -107,9 +107,9 @@ export function readPayload(input: string, name?: string): PayloadReading {
 }
 
 function readPrompt(value: Readonly<Record<string, unknown>>): string | undefined {
-  const { prompt, submitted_prompt: typed, command_name: command, command_args: words } = value
+  const { prompt, submitted_prompt: typedText, command_name: command, command_args: words } = value
   // Qwen Code sends the text of a called skill as `prompt`, and the typed text in another field.
-  if (isText(typed)) return typed
+  if (isText(typedText)) return typedText
   if (isText(command)) return `/${command} ${isText(words) ? words : ''}`.trimEnd()
   return typeof prompt === 'string' ? prompt : undefined
 }
@@ -189,9 +189,9 @@ const callForms = {
 function typedInvocation(prompt: string, skills: InstalledSkills): string {
   const at = prompt.lastIndexOf('\n\n/')
   if (at < 0) return prompt
-  const typed = prompt.slice(at + 2)
-  const name = /^\/([\p{L}\p{N}_-]+)/u.exec(typed)?.[1]
+  const lastLine = prompt.slice(at + 2)
+  const name = /^\/([\p{L}\p{N}_-]+)/u.exec(lastLine)?.[1]
   if (name === undefined) return prompt
   const body = prompt.slice(0, at).trim()
-  return skills.textOf(name)?.includes(body) === true ? typed : prompt
+  return skills.textOf(name)?.includes(body) === true ? lastLine : prompt
 }

@@ -5,7 +5,10 @@ interface TurnLimit {
   blocks?: number
   /** Whether a tool call starts the count again. */
   restartsAtTool?: true
-  /** How long a hook at the end of a turn was tried to take, in milliseconds; longer checks go on alone. */
+  /**
+   * How long a hook at the end of a turn was tried to take, in milliseconds; longer checks go on
+   * alone.
+   */
   checkMs: number
 }
 
@@ -23,12 +26,14 @@ export const turnLimits: Partial<Record<Platform, TurnLimit>> = {
 /** Clients that give subagents sessions of their own, without naming the parent at a tool call. */
 export const unattributed: ReadonlySet<string> = new Set(['copilot', 'opencode'])
 
-/** Clients whose hook is not asked about every tool, with those that it is asked about. */
+/** Clients whose hook is asked about some tools only, with these tools. */
 const toolsSeen: Partial<Record<Platform, string>> = { cursor: 'reads, edits and commands' }
 
-/** What a client can do for a rail, in words. One table for the command line and the documentation. */
+/**
+ * What a client can do for a rail, in words. One table for the command line and the documentation.
+ */
 export interface RailFacts {
-  /** How a user starts the chain `NAME`; undefined where no chain runs as a rail. */
+  /** How a user starts the chain `NAME`; undefined if no chain runs as a rail. */
   start: string | undefined
   /** The calls that a guard and a list of tools deny. */
   denies: string

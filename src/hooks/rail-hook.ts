@@ -2,7 +2,10 @@ import type { Runtime } from '#core/runtime'
 import type { HookEvent, Platform } from './adapters.ts'
 import type { HookPayload } from './prompt.ts'
 
-/** Enforces a chain in the session of a client. The hook asks it at every event, before the triggers. */
+/**
+ * Enforces a chain in the session of a client. The hook asks it at every event, before the
+ * triggers.
+ */
 export interface RailHook {
   /** Undefined if no rail answers the event. Never throws. */
   answer(event: RailEvent): Promise<RailAnswer | undefined>
@@ -32,12 +35,12 @@ export type RailAnswer =
   | { kind: 'context'; text: string; tell?: string | undefined }
   /** Denies a tool call. */
   | { kind: 'deny'; reason: string }
-  /** Lets the client ask the user about a tool call; denies it where the client cannot. */
+  /** Lets the client ask the user about a tool call; denies it if the client cannot. */
   | { kind: 'ask'; question: string }
   /** Continues the agent at the end of its turn. */
   | { kind: 'block'; reason: string }
-  /** Lets the event pass, with one line for the user where the client can show it. */
+  /** Lets the event pass, with one line for the user if the client can show it. */
   | { kind: 'tell'; tell: string }
 
-/** Begins the text that an agent gets where a client cannot show the user a line itself. */
+/** Begins the text for the agent if the client cannot show the user a line. */
 export const tellBeginning = 'Tell the user in one sentence, then end your turn: '

@@ -166,8 +166,8 @@ function packagedFiles(): ReadonlyMap<string, string> {
 function packagedDirectory(): string {
   const pathOf = (place: string): string => fileURLToPath(new URL(place, import.meta.url))
   const places = ['../hook/', '../../dist/hook/'].map(pathOf)
-  const found = places.find((place) => existsSync(join(place, 'hook.cjs')))
-  if (found !== undefined) return found
+  const bundle = places.find((place) => existsSync(join(place, 'hook.cjs')))
+  if (bundle !== undefined) return bundle
   const message = 'the hook is missing from this installation of skillrail'
   const hint = 'Install the package again; in a checkout run: npm run build'
   throw new SkillrailError({ code: 'hook-not-built', message, hint })
@@ -200,8 +200,8 @@ function nodeOutside(runtime: Runtime): string {
 
 /** Removes the launcher and the hook. */
 export function removeLauncher(runtime: Runtime): void {
-  const own = launcherDirectory(runtime)
-  for (const directory of [own, dirname(join(runtime.home, sharedLauncher))]) {
+  const launchers = launcherDirectory(runtime)
+  for (const directory of [launchers, dirname(join(runtime.home, sharedLauncher))]) {
     rmSync(directory, { recursive: true, force: true })
     const parent = dirname(directory)
     if (existsSync(parent) && readdirSync(parent).length === 0) rmdirSync(parent)

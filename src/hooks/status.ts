@@ -68,7 +68,10 @@ export interface PlatformStatus {
   remark: string | undefined
 }
 
-/** `unsupported`: the client cannot; `absent`: no hook is installed; `ready`: nothing is known to be missing. */
+/**
+ * `unsupported`: the client cannot; `absent`: no hook is installed; `ready`: nothing is known to be
+ * missing.
+ */
 export type RailState =
   | { state: 'ready' | 'absent' }
   | { state: 'unsupported' | 'outdated'; reason: string }
@@ -190,7 +193,10 @@ export function railLine({ platform, rail }: Pick<PlatformStatus, 'platform' | '
   }
 }
 
-/** A registration of an earlier version has no event for the end of a turn, and its hook knows no rails. */
+/**
+ * A registration of an earlier version has no event for the end of a turn, and its hook knows no
+ * rails.
+ */
 function railState(
   platform: Platform,
   places: Record<HookScope, Registered>,
@@ -254,7 +260,8 @@ function switchAnswer(title: string, { path, setting }: SwitchedOff): RunAnswer 
 }
 
 /**
- * Whether the client has called the hook since its file was written, which proves that it trusts the hook
+ * Whether the client has called the hook since its file was written, which proves that it trusts
+ * the hook
  * in its present form. For a project's hook, only calls in this project count.
  */
 function hasFiredSince(
@@ -273,7 +280,8 @@ function hasFiredSince(
 }
 
 /**
- * Files of others with hooks for prompts, of which Copilot CLI keeps the context of one: a project's
+ * Files of others with hooks for prompts, of which Copilot CLI keeps the context of one: a
+ * project's
  * before the user's, settings before files of hooks, and in a folder the first by name.
  */
 function rivalsOf(platform: Platform, runtime: Runtime, workspace: string): string[] {
@@ -306,7 +314,10 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** Whether a client that is started in this folder runs a registered hook. The client decides about trust. */
+/**
+ * Whether a client that is started in this folder runs a registered hook. The client decides about
+ * trust.
+ */
 export function willRun(
   platform: Platform,
   scope: HookScope,
@@ -365,7 +376,7 @@ function registered(
 export interface HookProbe {
   ok: boolean
   durationMs: number
-  /** What was wrong. */
+  /** The problem. */
   problem: string | undefined
 }
 
@@ -403,7 +414,10 @@ function problemOf(end: ProcessEnd, said: string): string | undefined {
   return said === '' ? undefined : said
 }
 
-/** Whether the hook of each client is registered and will run; `probe` calls it as each client would. */
+/**
+ * Whether the hook of each client is registered and will run; `probe` calls it as each client
+ * would.
+ */
 export async function checkHooks({ runtime }: CheckContext, probe: boolean): Promise<Check[]> {
   const { launcher, probe: call, platforms } = await hooksStatus(runtime)
   const registered = platforms.filter(isThere)
@@ -432,7 +446,7 @@ export async function checkHooks({ runtime }: CheckContext, probe: boolean): Pro
   return checks
 }
 
-/** Why no registered hook runs; empty where one may run. */
+/** Returns why no registered hook runs; empty if one may run. */
 function idleReasons(runs: PlatformStatus['runs']): string[] {
   const answers = Object.values(runs).flatMap((run) => run ?? [])
   const reasons = answers.flatMap((run) => (run.answer === 'no' ? [run.reason] : []))
