@@ -285,7 +285,8 @@ function readSteps(reader: FieldReader, node: YamlNode): ChainStep[] | undefined
       ? node.items
       : node.text.split('\n').map((text, at) => ({ ...node, text, line: node.line + 1 + at }))
   const steps = lines.flatMap((line, at) => {
-    const stepsOfLine = line.kind === 'scalar' ? readLine(reader, line) : readStepEntry(reader, line)
+    const stepsOfLine =
+      line.kind === 'scalar' ? readLine(reader, line) : readStepEntry(reader, line)
     if (stepsOfLine.length === 0 && node.kind === 'list' && line.kind === 'scalar') {
       reader.report('chain-step-form', line, 'An entry of `chain` is empty.')
     }
