@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -11,7 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { load } from 'js-yaml'
-import { beforeEach, afterEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { bin } from '../command-line.ts'
 
@@ -72,17 +73,30 @@ interface JobResult {
   summary: string
 }
 
+/** The part of the payload of a pull request that the action reads. */
+interface PullRequestEvent {
+  pull_request: { head: { sha: string }; base: { sha: string } }
+}
+
 /** Executes the steps as a runner does: expressions in `env` and `if`, GITHUB_OUTPUT, GITHUB_PATH. */
-function runAction(given: Record<string, string>): JobResult {
+function runAction(
+  given: Record<string, string>,
+  event?: PullRequestEvent,
+  without: readonly string[] = [],
+): JobResult {
   const values = new Map<string, string>()
+  for (const [key, value] of event ? membersOf(event, 'github.event') : []) values.set(key, value)
   for (const [name, input] of Object.entries(action.inputs))
     values.set(`inputs.${name}`, given[name] ?? input.default)
   const evaluated = (text: string): string =>
     text.replaceAll(/\$\{\{ *([\w.-]+) *\}\}/g, (_, key: string) => values.get(key) ?? '')
+  write('event.json', JSON.stringify(event ?? {}))
+  rmSync(join(root, 'summary'), { force: true })
   const result: JobResult = { code: 0, log: '', outputs: {}, uses: [], summary: '' }
   const paths: string[] = []
   for (const step of action.runs.steps) {
     if (step.if !== undefined && !isTrue(step.if, values)) continue
+    if (without.includes(step.id ?? '')) continue
     if (step.uses !== undefined) result.uses.push(step.uses)
     if (step.run === undefined) continue
     const files = {
@@ -102,6 +116,9 @@ function runAction(given: Record<string, string>): JobResult {
         HOME: join(root, 'home'),
         CI: 'true',
         GITHUB_ACTIONS: 'true',
+        GITHUB_EVENT_NAME: event ? 'pull_request' : 'push',
+        GITHUB_EVENT_PATH: join(root, 'event.json'),
+        GITHUB_WORKSPACE: join(root, 'checkout'),
         GITHUB_OUTPUT: files.output,
         GITHUB_PATH: files.path,
         GITHUB_STEP_SUMMARY: files.summary,
@@ -123,6 +140,14 @@ function runAction(given: Record<string, string>): JobResult {
   for (const [name, { value }] of Object.entries(action.outputs))
     result.outputs[name] = evaluated(value)
   return result
+}
+
+/** The texts of a payload by the expression that reads them. */
+function membersOf(value: unknown, prefix: string): [string, string][] {
+  if (typeof value === 'string') return [[prefix, value]]
+  return Object.entries(Object(value)).flatMap(([name, member]) =>
+    membersOf(member, `${prefix}.${name}`),
+  )
 }
 
 /** The two forms that the action uses: `a == 'b'` and `a != 'b'`. */
@@ -176,6 +201,130 @@ describe('the GitHub Action', () => {
   it('puts no expression into a script', () => {
     for (const { run = '' } of action.runs.steps) expect(run).not.toContain('${{')
   })
+})
+
+describe('the GitHub Action on a pull request that needs a proof', () => {
+  const inputs = { version: 'installed', audit: 'false', proof: 'true', 'proof-chain': 'ship-it' }
+  let event: PullRequestEvent
+  let prepared: string
+  let commits: { head: string; base: string }
+
+  beforeAll(() => {
+    root = mkdtempSync(join(tmpdir(), 'skillrail-action-'))
+    prepared = root
+    const text = (name: string, more = '') =>
+      `---\nname: ${name}\ndescription: Ships. Use to ship.\n${more}---\nShip.\n`
+    const chain = 'metadata:\n  chain: |\n    implement check="test -f node_modules/tool"\n'
+    write('checkout/.agents/skills/ship-it/SKILL.md', text('ship-it', chain))
+    write('checkout/.agents/skills/implement/SKILL.md', text('implement'))
+    write('checkout/.gitignore', 'node_modules\n')
+    write('checkout/node_modules/tool', '')
+    write('home/.gitconfig', '[user]\nname = Ada\nemail = ada@example.com\n')
+    git('init', '--quiet', '-b', 'main')
+    const base = commit()
+    write('checkout/work.txt', 'work\n')
+    skillrail('chain', 'start', 'ship-it')
+    const report = ['--step', 'implement', '--status', 'success', '--result', 'done']
+    skillrail('chain', 'report', 'latest', ...report)
+    commit()
+    skillrail('runs', 'proof')
+    commits = { head: commit(), base }
+  })
+  afterAll(() => rmSync(prepared, { recursive: true, force: true }))
+
+  beforeEach(() => {
+    cpSync(prepared, root, { recursive: true })
+    rmSync(join(root, 'checkout/.agents/skills/hello'), { recursive: true })
+    const { head, base } = commits
+    event = { pull_request: { head: { sha: head }, base: { sha: base } } }
+  })
+
+  /** The validation has tests of its own. */
+  const runProof = (given: Record<string, string>, payload?: PullRequestEvent): JobResult =>
+    runAction(given, payload, ['validate'])
+
+  function git(...words: string[]): string {
+    const { status, stdout, stderr } = spawnSync('git', words, {
+      cwd: join(root, 'checkout'),
+      env: { PATH: process.env['PATH'], HOME: join(root, 'home') },
+      encoding: 'utf8',
+    })
+    if (status !== 0) throw new Error(stderr)
+    return stdout.trim()
+  }
+
+  function commit(): string {
+    git('add', '--all')
+    git('commit', '--quiet', '--message', 'a change')
+    return git('rev-parse', 'HEAD')
+  }
+
+  function skillrail(...words: string[]): void {
+    const { status, stderr } = spawnSync(process.execPath, [bin, ...words, '--trust-workspace'], {
+      cwd: join(root, 'checkout'),
+      env: { PATH: process.env['PATH'], HOME: join(root, 'home') },
+      encoding: 'utf8',
+    })
+    if (status !== 0) throw new Error(stderr)
+  }
+
+  it('passes, with a summary that begins with the verdict', () => {
+    const job = runProof(inputs, event)
+    expect(job).toMatchObject({ code: 0, outputs: { proof: '0' } })
+    const [title, , ...lines] = job.summary.split('\n')
+    expect(title).toBe(
+      `## ship-it: proof ✅ passed for ${event.pull_request.head.sha.slice(0, 10)}`,
+    )
+    expect(lines).toContain('- ✅ implement&#58; test -f node&#95;modules/tool passed again')
+    expect(lines).toContainEqual(
+      expect.stringMatching(/^\| implement \| success \| verified \| test -f /),
+    )
+  })
+
+  it('fails for work after the run, with the failed line first', () => {
+    write('checkout/work.txt', 'more\n')
+    event.pull_request.head.sha = commit()
+    const job = runProof(inputs, event)
+    expect(job).toMatchObject({ code: 1, outputs: { proof: '1' } })
+    expect(job.summary.split('\n')[2]).toMatch(/^- ❌ \w+ has other files/)
+    expect(job.log).toContain('proof ended with exit code 1')
+  })
+
+  it('fails where the check does not pass again, and believes the proof if it is told to', () => {
+    rmSync(join(root, 'checkout/node_modules/tool'))
+    expect(runProof(inputs, event)).toMatchObject({ code: 1, outputs: { proof: '1' } })
+    expect(runProof({ ...inputs, 'proof-rerun': 'false' }, event).code).toBe(0)
+  })
+
+  it('fails without a pull request or the name of a chain', () => {
+    expect(runProof(inputs)).toMatchObject({ code: 1, outputs: { proof: '2' } })
+    expect(runProof({ ...inputs, 'proof-chain': '' }, event).outputs['proof']).toBe('2')
+  })
+
+  it('fails without a proof', () => {
+    event.pull_request.head.sha = event.pull_request.base.sha
+    git('checkout', '--quiet', event.pull_request.base.sha)
+    const job = runProof(inputs, event)
+    expect(job).toMatchObject({ code: 1, outputs: { proof: '1' } })
+    expect(job.summary).toContain('there is no proof in')
+  })
+
+  it('passes with the workflow of the page about proofs', () => {
+    const page = readFileSync(join(repository, 'docs/proof.md'), 'utf8')
+    const [, text = ''] = /```yaml\n(name: proof\n[^`]*)```/.exec(page) ?? []
+    const { jobs } = z
+      .object({ jobs: z.object({ proof: z.object({ steps: z.array(workflowStep) }) }) })
+      .parse(load(text))
+    const used = jobs.proof.steps.find(({ uses = '' }) => uses.startsWith('skillrail/'))?.with ?? {}
+    expect(Object.keys(used).filter((name) => !Object.hasOwn(action.inputs, name))).toEqual([])
+    expect(runProof({ ...used, version: 'installed' }, event).code).toBe(0)
+    expect(text).toContain('ref: ${{ github.event.pull_request.head.sha }}')
+  })
+})
+
+const workflowStep = z.object({
+  uses: z.string().optional(),
+  with: z.record(z.string(), z.unknown().transform(String)).optional(),
 })
 
 it('checks the files that pre-commit passes to its hooks', () => {
