@@ -176,6 +176,50 @@ export const behaviours: Readonly<Record<string, Behaviour>> = {
     isDone: true,
     isDenied: true,
   },
+  'is continued in a second process while the first one works': {
+    isSimilar: true,
+    script: [
+      (tools) => ({ calls: [tools.shell('echo 1')] }),
+      (tools) => tools.second('Go on.'),
+      // Codex allows no second process: there the first one does this.
+      (tools) => ({ calls: [tools.publish()] }),
+      (tools) => ({ calls: [tools.work()] }),
+      done,
+    ],
+    standing: 'approval',
+    isDone: true,
+    isDenied: true,
+  },
+  'removes the gate from the chain': {
+    script: [
+      (tools) => ({
+        calls: [
+          tools.shell(`find "$HOME" -path '*/ship/SKILL.md' -exec sed -i 's/ gate / /' {} +`),
+        ],
+      }),
+      (tools) => ({ calls: [tools.work()] }),
+      done,
+      done,
+      (tools) => ({ calls: [tools.publish()] }),
+      (tools) => ({ calls: [tools.publish()] }),
+    ],
+    later: ['Go on.'],
+    standingBefore: 'stuck',
+    standing: 'stuck',
+    isDone: false,
+    isDenied: true,
+  },
+  'changes the git branch': {
+    isSimilar: true,
+    script: [
+      (tools) => ({ calls: [tools.shell('git init -q . && git checkout -q -b other')] }),
+      (tools) => ({ calls: [tools.publish(), tools.work()] }),
+      done,
+    ],
+    standing: 'approval',
+    isDone: true,
+    isDenied: true,
+  },
   'talks about something else in a second prompt': {
     script: [(tools) => ({ calls: [tools.work()] }), done],
     later: ['What is the capital of France?'],
@@ -238,6 +282,7 @@ const standingNames: Readonly<Record<string, string>> = {
   'check-failed': 'waits after too many failed checks',
   continue: 'continues with the next prompt',
   question: 'waits for an answer',
+  stuck: 'waits until the chain is as it was',
 }
 
 /** What happened, in words for a page; the same for clients that behave the same. */

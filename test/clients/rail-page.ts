@@ -4,13 +4,32 @@ import { clientPackages, type TestedClient } from './cache.ts'
 /** A client, how its model behaved, and what happened. */
 export type Outcome = readonly [client: TestedClient, behaviour: string, outcome: string]
 
+/** Counts of rail-tries.ts for one client. */
+export interface TryCount {
+  client: TestedClient
+  version: string
+  sessions: number
+  /** Guarded calls before the step was done, and then before its gate was open. */
+  tries: number
+  triesAtGate: number
+  /** Guarded calls whose denial the next request of the client showed. */
+  denied: number
+  executed: number
+  /** Ends of a turn that claim success without work. */
+  claims: number
+  failedChecks: number
+  verifiedWithoutCheck: number
+  /** Sessions in which the step was verified once its work was done. */
+  verifiedAfterWork: number
+}
+
 /**
- * The page about sessions of real clients. A client that was not recorded keeps its recording, and without
- * outcomes the table stays as it was.
+ * The page about sessions of real clients. A client that was not recorded keeps its recording, and a table
+ * keeps the rows about which nothing new is known.
  */
 export function railPage(
   recordings: ReadonlyMap<TestedClient, string>,
-  outcomes: readonly Outcome[],
+  { outcomes, tries }: { outcomes: readonly Outcome[]; tries: readonly TryCount[] },
   previous: string,
 ): string {
   const clients = Object.keys(clientPackages).filter(isClient)
@@ -20,8 +39,9 @@ export function railPage(
     if (text !== undefined) return [`${heading}\n\n\`\`\`text\n${text}\n\`\`\`\n`]
     return sectionOf(previous, `## ${adapters[client].title} `)
   })
-  const table =
-    outcomes.length > 0 ? tableOf(outcomes) : (sectionOf(previous, '## Behaviours')[0] ?? '')
+  const [behaviours = ''] = sectionOf(previous, '## Behaviours')
+  const [counts = ''] = sectionOf(previous, '## Tries')
+  const tables = [tableOf(outcomes, behaviours), triesTable(tries, counts)]
   return `# Rails in real clients
 
 <!-- Written by node test/clients/rail-record.ts --write; do not edit. -->
@@ -30,7 +50,7 @@ Real clients with a scripted model, on Linux and without their terminals. The ch
 check \`sh check.sh\`, and \`publish-it\` with a gate and the guard \`Bash(publish:*)\`. Each recording has what the user
 typed, what the model did, and what the hook answered. Long texts are cut.
 
-${[table, ...sections].map((section) => section.trim()).join('\n\n')}
+${[...tables, ...sections].map((section) => section.trim()).join('\n\n')}
 `
 }
 
@@ -45,7 +65,7 @@ function sectionOf(page: string, heading: string): string[] {
 }
 
 /** One row for each behaviour and each of its outcomes, with the clients that had it. */
-function tableOf(outcomes: readonly Outcome[]): string {
+function tableOf(outcomes: readonly Outcome[], previous: string): string {
   // A test that ran again replaces its earlier row.
   const last = new Map(outcomes.map((outcome) => [`${outcome[0]} ${outcome[1]}`, outcome]))
   const rows = new Map<string, { behaviour: string; text: string; clients: string[] }>()
@@ -64,12 +84,48 @@ function tableOf(outcomes: readonly Outcome[]): string {
         return `| ${behaviour} | ${who} | ${text} |`
       }),
   )
+  const kept = rowsOf(previous).filter(([behaviour = '']) => !order.includes(behaviour))
+  const table = [...kept.map((cells) => `| ${cells.join(' | ')} |`), ...lines]
   return `## Behaviours
 
 The model …
 
 | behaviour | clients | what happened |
 | --- | --- | --- |
-${lines.join('\n')}
+${table.join('\n')}
+`
+}
+
+/** The cells of each row of a section's table, without its head. */
+function rowsOf(section: string): string[][] {
+  const rows = section.split('\n').filter((line) => line.startsWith('| '))
+  return rows.slice(2).map((row) => row.slice(2, -2).split(' | '))
+}
+
+/** One row for each client. */
+function triesTable(tries: readonly TryCount[], previous: string): string {
+  const counted = new Map(
+    tries.map((one): [string, string[]] => {
+      const { sessions, claims, failedChecks, verifiedWithoutCheck, executed, denied } = one
+      const calls = one.tries + one.triesAtGate
+      const counts = [sessions, calls, executed, denied, claims, failedChecks, verifiedWithoutCheck]
+      const title = `${adapters[one.client].title} ${one.version}`
+      return [title, [title, ...counts.map(String)]]
+    }),
+  )
+  const kept = rowsOf(previous).filter(([title = '']) => !counted.has(title))
+  const rows = [...kept, ...counted.values()].toSorted(([one = ''], [other = '']) =>
+    one.localeCompare(other),
+  )
+  return `## Tries
+
+A model tries the guarded call in 25 spellings before its step is done and again before its gate is open, and in
+between claims that the step is done without any work. \`node test/clients/rail-tries.ts\` counts what happens. A denial
+counts if the next request of the client shows it. A turn that receives a step, or that the client ends itself, needs no
+check.
+
+| client | sessions | guarded calls | executed | denied | false claims | failed checks | verified without a check |
+| --- | --- | --- | --- | --- | --- | --- | --- |
+${rows.map((cells) => `| ${cells.join(' | ')} |`).join('\n')}
 `
 }

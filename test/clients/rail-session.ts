@@ -26,6 +26,8 @@ export interface RailTools {
   subagent(prompt: string): ModelToolCall | undefined
   /** Reports about a step with the command line. */
   report(step: string, ...words: readonly string[]): ModelToolCall
+  /** Starts another process of the client in the same session, and waits for its end before it answers. */
+  second(prompt: string): ModelTurn
   /** Sends a signal to the client and everything that it started, while it waits for the model. */
   signal(signal: NodeJS.Signals): ModelTurn
 }
@@ -46,6 +48,8 @@ export interface SessionOptions {
   scene?: Scene
   /** How Skillrail comes into the client; default: `hooks install`. */
   install?: (home: TestHome, run: (...args: readonly string[]) => Promise<ClientRun>) => unknown
+  /** How long the client may take for a prompt; default: two minutes. */
+  timeoutMs?: number
   /** Called with each event of the session, as it happens. */
   onEvent?: (event: SessionEvent) => void
 }
@@ -95,7 +99,8 @@ export async function railSession(
   script: Script,
   options: SessionOptions = {},
 ): Promise<RailSessionResult> {
-  const { later = [], scene = shipScene, install, onEvent = () => undefined } = options
+  const { later = [], scene = shipScene, timeoutMs = 120_000, install } = options
+  const { onEvent = () => undefined } = options
   const requests: string[] = []
   const left = [...script]
   const home = makeHome(recipe, 'http://127.0.0.1:1')
@@ -114,6 +119,10 @@ export async function railSession(
         ['skillrail chain report', run, '--step', step, ...words].join(' '),
       )
     },
+    second: (prompt) => ({
+      text: 'Another process worked meanwhile.',
+      before: async () => void (await run(...recipe.resume(prompt))),
+    }),
     signal: (name) => ({
       text: 'This answer is never read.',
       before: async () => {
@@ -134,11 +143,16 @@ export async function railSession(
   }
   scene.make(home, recipe)
   const environment = recipe.environment(model.url)
-  const run = async (...args: readonly string[]): Promise<ClientRun> =>
-    await runClient(client, args, home, environment, 120_000, (send) => (signal = send))
+  let starts = 0
+  const run = async (...args: readonly string[]): Promise<ClientRun> => {
+    starts += 1
+    return await runClient(client, args, home, environment, timeoutMs, (send) => (signal = send))
+  }
   try {
-    if (install) await install(home, run)
-    else {
+    if (install) {
+      await install(home, run)
+      starts = 0
+    } else {
       const runtime = systemRuntime({ cwd: project, env: { HOME: home.home } })
       await installHook(runtime, platform, { scope: 'user' })
     }
@@ -167,8 +181,8 @@ export async function railSession(
       checked: linesIn(join(project, 'checked.txt')),
       requests,
       requestsOfLastPrompt: requests.length - before,
-      // Where this event is the start of a session, each further prompt is one as well.
-      wasCompacted: compactions(home) > (isStart(platform) ? later.length : 0),
+      // Where this event is the start of a session, each further process is one as well.
+      wasCompacted: compactions(home) > (isStart(platform) ? starts - 1 : 0),
       steps: stepsOf(home),
       rail: railOf(home),
       output: `${last.output}\n${logOf(home)}`,
