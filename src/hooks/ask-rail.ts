@@ -51,7 +51,8 @@ export function railAnswer(
   }
   if (rail.kind !== 'tell') {
     const denied = rail.kind === 'deny' || undefined
-    const mark = rail.kind === 'block' ? railMark(adapter, true) : {}
+    const hasStep = rail.kind === 'block' || rail.startsRail === true
+    const mark = hasStep ? railMark(adapter, true) : {}
     const decided = { ...answer[rail.kind](rail.reason), ...mark }
     return { stdout: `${JSON.stringify(decided)}\n`, stderr: '', denied }
   }

@@ -2,13 +2,7 @@ import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { UsageError } from '#core/errors'
 import { safeText } from '#core/text'
-import {
-  type ChainProject,
-  linesAgain,
-  openProject,
-  type PlannedSkillRun,
-  usablePlan,
-} from '#project/chains'
+import { type ChainProject, linesAgain, openProject } from '#project/chains'
 import {
   endedSteps,
   nextSteps,
@@ -21,9 +15,11 @@ import {
   stepperRequest,
   type StepperResult,
   type StepperRun,
+  usableByModel,
+  withheldStep,
 } from '#project/stepper'
 import { refuseOtherChain } from '#rail/refuse'
-import { claimInRail } from '#rail/claim'
+import { claimInRail, standingInRail } from '#rail/claim'
 import type { Claim } from '#rail/session'
 import { runNotFound, RunStateError } from '#chain/errors'
 import { allSteps, type Plan } from '#chain/plan-model'
@@ -31,7 +27,6 @@ import { argumentsOf, keepsArguments, type RunLine } from '#chain/run-line'
 import type { RunJournal } from '#chain/run-journal'
 import { checkInvocation } from '#library/activation'
 import { findSkill } from '#library/find-skill'
-import { SkillInvocationError } from '#skill/errors'
 import { askForYes, askWithinBounds, howToAllow } from './ask-user.ts'
 import type { ServedProject } from './served-project.ts'
 import { untrustedNote } from './skill-tools.ts'
@@ -171,7 +166,7 @@ class ServedRuns {
     const project = this.#open(call)
     checkInvocation(findSkill(skill, this.#project.discovery), 'model')
     const planned = planForStepper(project, skill)
-    const plan = await planForModel(project, planned)
+    const plan = await usableByModel(project, planned)
     await this.#requireScripts(plan, words, call)
     const chain = { plan, request: stepperRequest(planned), arguments: words, requireVerified }
     refuseOtherChain(project.context, project.workspace, chain.plan.skill)
@@ -180,6 +175,8 @@ class ServedRuns {
 
   async next(runId: string, call: ClientCall): Promise<ToolAnswer> {
     const project = this.#open(call)
+    const standing = standingInRail(project.context.runtime, runId)
+    if (standing !== undefined) return { text: standing, value: { run: runId, status: 'rail' } }
     const journal = drivenRun(project, runId)
     const ended = await endedSteps(project, journal)
     if (!ended) return await this.proceed(runId, call, nextSteps)
@@ -220,7 +217,7 @@ class ServedRuns {
         hint: `A user can resume it: ${this.#lines('runs resume', runId)}`,
       })
     }
-    const plan = await planForModel(project, planAgain(project, journal))
+    const plan = await usableByModel(project, planAgain(project, journal))
     const steps = { runId, plan, arguments: this.#argumentsOf(journal) }
     const key = yesKey(runId, plan)
     if (!this.#allowed.has(key)) await this.#requireScripts(plan, steps.arguments, call)
@@ -300,30 +297,6 @@ class ServedRuns {
 
 function yesKey(runId: string, { digest }: Plan): string {
   return `${runId} ${digest}`
-}
-
-/**
- * Refuses a chain with a step that only a user may start: a model starts a chain with all of its
- * steps. Throws {@link SkillInvocationError} with the name of that step, and what {@link
- * usablePlan} throws.
- */
-async function planForModel(project: ChainProject, planned: PlannedSkillRun): Promise<Plan> {
-  const { plan } = planned
-  const withheld = withheldStep(plan)
-  if (!withheld) return await usablePlan(project, planned)
-  const { step, skill: skillName } = withheld
-  const what = step === '' ? `Skill ${skillName}` : `The step ${step} of ${plan.skill}`
-  throw new SkillInvocationError({
-    code: 'model-invocation-disabled',
-    message: `${what} may not be started by a model: its skill ${skillName} sets disable-model-invocation.`,
-    hint: `A user can run it: skillrail run ${plan.skill}`,
-  })
-}
-
-function withheldStep({ root }: Plan): { step: string; skill: string } | undefined {
-  return [root, ...allSteps(root)].find(
-    ({ personOnly, excluded }) => personOnly === true && excluded !== true,
-  )
 }
 
 /**

@@ -1,4 +1,5 @@
 import { jsonText } from '#core/text'
+import { SkillInvocationError } from '#skill/errors'
 import { feedbackPart, statePart } from '#exec/agent-clients'
 import type { RunResult } from '#chain/engine'
 import { allSteps, type Plan, type PlannedTask } from '#chain/plan-model'
@@ -82,6 +83,35 @@ export function planForStepper(project: ChainProject, skill: string): PlannedSki
 /** Plans a run again, as its skills are now. {@link usablePlan} says whether it can continue. */
 export function planAgain(project: ChainProject, { run }: RunJournal): PlannedSkillRun {
   return planKept(project, run)
+}
+
+/**
+ * The plan of a chain that a model starts, with all of its steps: refuses one with a step that only a user may
+ * start.
+ *
+ * @throws {SkillInvocationError} with the name of that step; and what {@link usablePlan} throws
+ */
+export async function usableByModel(
+  project: ChainProject,
+  planned: PlannedSkillRun,
+): Promise<Plan> {
+  const { plan } = planned
+  const withheld = withheldStep(plan)
+  if (!withheld) return await usablePlan(project, planned)
+  const { step, skill: own } = withheld
+  const what = step === '' ? `Skill ${own}` : `The step ${step} of ${plan.skill}`
+  throw new SkillInvocationError({
+    code: 'model-invocation-disabled',
+    message: `${what} may not be started by a model: its skill ${own} sets disable-model-invocation.`,
+    hint: `A user can run it: skillrail run ${plan.skill}`,
+  })
+}
+
+/** Returns a step that only a user may start; its name is empty for the chain itself. */
+export function withheldStep({ root }: Plan): { step: string; skill: string } | undefined {
+  return [root, ...allSteps(root)].find(
+    ({ personOnly, excluded }) => personOnly === true && excluded !== true,
+  )
 }
 
 const noChanges = { set: [], from: undefined, only: undefined }

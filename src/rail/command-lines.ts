@@ -25,7 +25,7 @@ export function runnableAnswer(answer: RailAnswer, runtime: Runtime): RailAnswer
       return { kind: answer.kind, question: runnable(answer.question) }
     case 'deny':
     case 'block':
-      return { kind: answer.kind, reason: runnable(answer.reason) }
+      return { ...answer, reason: runnable(answer.reason) }
     case 'tell':
       return { kind: answer.kind, tell: runnable(answer.tell) }
   }

@@ -5,9 +5,10 @@ import { findWorkspace } from '#core/read-files'
 import { safeLine } from '#core/text'
 import { type ChainSkill, type RailAnswer, type RailEvent, tellBeginning } from '#hooks/rail-hook'
 import { guardsIn } from '#trust/accepted-guards'
-import { calledChain, railPath } from './place.ts'
+import { calledChain, mayStartChain, railPath } from './place.ts'
 import { adapters } from '#hooks/adapters'
 import { claimTurn, countCalls } from '#hooks/given'
+import { splitArguments } from '#skill/arguments'
 import { fingerprint } from '#core/fingerprint'
 import type { ClientCall } from './calls.ts'
 import { originOfPrompt } from './claude-transcript.ts'
@@ -24,7 +25,7 @@ import {
 } from './session.ts'
 import { turnLimits, unattributed } from '#hooks/rail-facts'
 import { judgePrompt, processToNote, type SenderReader, systemSender } from './sender.ts'
-import { isForTurnEnd, type RailRequest } from './request.ts'
+import { isForTurnEnd, type RailRequest, type RequestOf } from './request.ts'
 import { startingChain } from './starting.ts'
 import { asksToTakeOver, takeOver } from './take-over.ts'
 import { isDecidedElsewhere } from './terminal-decision.ts'
@@ -81,8 +82,7 @@ async function answerPrompt(event: RailEvent, patience: Means): Promise<RailAnsw
   if (reading.kind === 'none') {
     if (!called && asksToTakeOver(payload.prompt)) return await resumeHere(event, patience, session)
     if (!called || !claimPrompt(event, session)) return undefined
-    const { chain, words } = called
-    return await start(event, patience, { session, chain, words })
+    return await start(event, patience, { session, ...typed(called) })
   }
   const { rail } = reading
   // Another client has a session of the same name: guards apply there too, and nothing else.
@@ -94,8 +94,7 @@ async function answerPrompt(event: RailEvent, patience: Means): Promise<RailAnsw
     removeRail(runtime, session)
     const ending = endingOf(rail)
     if (!called) return ending
-    const { chain, words } = called
-    const started = await start(event, patience, { session, chain, words })
+    const started = await start(event, patience, { session, ...typed(called) })
     return started?.kind === 'context'
       ? { ...started, tell: [ending.tell, started.tell ?? ''].join(' ').trim() }
       : ending
@@ -130,6 +129,11 @@ async function answerPrompt(event: RailEvent, patience: Means): Promise<RailAnsw
     return await handToDriver(event, { kind: 'recall', session }, patience)
   }
   return text === undefined ? undefined : { kind: 'context', text }
+}
+
+/** How the driver starts a chain that a user has called. */
+function typed({ chain, words }: { chain: ChainSkill; words: string }) {
+  return { chain, words: splitArguments(words), requireVerified: false, byModel: false }
 }
 
 /** Whether a prompt has no meaning of its own once the gate that it may mean is decided. */
@@ -256,7 +260,7 @@ function isContinuation(prompt: string, { turn }: RailSession): boolean {
 async function start(
   event: RailEvent,
   patience: Means,
-  called: { session: string; chain: ChainSkill; words: string },
+  called: Pick<RequestOf<'start'>, 'session' | 'chain' | 'words' | 'requireVerified' | 'byModel'>,
 ): Promise<RailAnswer | undefined> {
   if (turnLimits[event.platform] === undefined) {
     const { name } = called.chain
@@ -277,6 +281,8 @@ async function start(
 async function answerCall(event: RailEvent, means: Means): Promise<RailAnswer | undefined> {
   const { runtime, payload, platform } = event
   const { tool, call, session, toolInput } = payload
+  const started = mayStartChain(payload) ? await startByCall(event, means) : undefined
+  if (started) return started
   const workspace = findWorkspace(runtime.cwd, runtime)
   const rails = railsFor(event, session, workspace)
   const records = guardsIn(runtime, [runtime.cwd, ...projectFolders(runtime)])
@@ -320,6 +326,44 @@ async function answerCall(event: RailEvent, means: Means): Promise<RailAnswer | 
   }
   if (!asked) noteWork(event, open)
   return asked
+}
+
+/**
+ * The agent starts a chain with `skillrail chain start` or `chain_start`: the chain starts as a rail, and the
+ * denial of the call has its first step. Undefined if the call is to start the chain without a rail.
+ */
+async function startByCall(event: RailEvent, means: Means): Promise<RailAnswer | undefined> {
+  const { runtime, payload, platform } = event
+  const { session, agent } = payload
+  if (session === undefined || agent !== '' || turnLimits[platform] === undefined) return undefined
+  const reading = readRail(runtime, session)
+  if (reading.kind === 'unreadable') return undefined
+  if (reading.kind === 'rail' && reading.rail.client !== platform) return undefined
+  const { chainToStart, isOff, readStartCall } = await import('./agent-start.ts')
+  const call = readStartCall(payload)
+  if (!call || isOff(runtime)) return undefined
+  const isOpen = reading.kind === 'rail' && reading.rail.standing !== 'ended'
+  if (isOpen) {
+    const reason = `The chain \`${reading.rail.chain}\` is still open in this session, so no other chain starts. ${standingText(reading.rail)}`
+    return { kind: 'deny', reason }
+  }
+  if (call.kind === 'unclear') return { kind: 'deny', reason: call.message }
+  const { skill, words, requireVerified } = call
+  const chain = await chainToStart(event, skill)
+  if (!chain) return undefined
+  if (chain.personOnly) {
+    const reason = `Only the user starts the chain \`${chain.name}\`, by its call in this session: its author disabled the invocation by models.`
+    return { kind: 'deny', reason }
+  }
+  if (!claimPrompt(event, session)) return undefined
+  if (reading.kind === 'rail') removeRail(runtime, session)
+  const called = { session, chain, words, requireVerified, byModel: true }
+  const answer = await start(event, means, called)
+  if (answer?.kind !== 'context') return undefined
+  const reason = `This call was not made: in this session Skillrail starts chains itself. ${answer.text}`
+  const isStarting = startingChain(runtime, session) !== undefined
+  const startsRail = isStarting || readRail(runtime, session).kind === 'rail' || undefined
+  return { kind: 'deny', reason, startsRail }
 }
 
 /** If a user has decided in a terminal, a denial says how the chain continues. */
@@ -433,7 +477,9 @@ async function noticeCall(event: RailEvent, patience: Means): Promise<RailAnswer
     const chain = name === undefined ? undefined : await event.chainNamed(name)
     if (!chain || chain.personOnly) return undefined
     if (reading.kind === 'rail') removeRail(runtime, session)
-    return await start(event, patience, { session, chain, words: payload.skillArguments })
+    const words = splitArguments(payload.skillArguments)
+    const called = { session, chain, words, requireVerified: false, byModel: true }
+    return await start(event, patience, called)
   }
   if (reading.rail.client !== platform) return undefined
   const rail = withProcess(event, reading.rail, patience.senders)

@@ -6,7 +6,7 @@ import type { Patience } from './events.ts'
 import type { SenderReader } from './sender.ts'
 import { guardsDirectory } from '#trust/guards-place'
 import { unattributed } from '#hooks/rail-facts'
-import { calledChain, railPath, railsDirectory, startingPath } from './place.ts'
+import { calledChain, mayStartChain, railPath, railsDirectory, startingPath } from './place.ts'
 
 /**
  * Answers the events of a client for a rail. In a session without a rail, the hook looks for one file, before
@@ -70,7 +70,7 @@ async function mayConcern(event: RailEvent): Promise<boolean> {
     case 'before':
       // The session may be that of a subagent, to which the project's rails apply too.
       if (unattributed.has(platform) && mayExist(railsDirectory(runtime))) return true
-      return mayExist(guardsDirectory(runtime))
+      return mayStartChain(payload) || mayExist(guardsDirectory(runtime))
     case 'after': {
       const [name] = call?.kind === 'skill' ? call.paths : []
       return name !== undefined && (await event.chainNamed(name)) !== undefined

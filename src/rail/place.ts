@@ -28,3 +28,14 @@ export async function calledChain(
   const chain = name === undefined ? undefined : await chainNamed(name)
   return chain && { chain, words: prompt.slice(whole.length).trim() }
 }
+
+/** Whether a call of the agent may start a chain; the lexer of shell lines is loaded only then. */
+export function mayStartChain({ call, tool }: RailEvent['payload']): boolean {
+  if (call?.kind === 'shell') return /skillrail.*\bchain\b.*\bstart\b/s.test(call.command)
+  return call === undefined && isStartTool(tool)
+}
+
+/** Whether a tool is `chain_start`: every client writes the name of a server before that of its tool. */
+export function isStartTool(tool: string): boolean {
+  return /[^a-z\d]chain_start$/i.test(tool)
+}

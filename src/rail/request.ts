@@ -10,7 +10,11 @@ export type RailRequest =
       session: string
       client: Platform
       chain: ChainSkill
-      words: string
+      words: readonly string[]
+      /** Whether a success that only the agent reports counts as a failure. */
+      requireVerified: boolean
+      /** Whether a model started the chain: then each of its steps must allow that. */
+      byModel: boolean
       turn: string
       clientProcess: ClientProcess | undefined
     }
@@ -31,6 +35,8 @@ export type RailRequest =
   /** The journal has changed while a gate waits: a user has decided in a terminal. */
   | { kind: 'decided'; session: string; event: 'prompt' | 'turn-end' }
   | { kind: 'recall'; session: string }
+
+export type RequestOf<Kind extends RailRequest['kind']> = RailRequest & { kind: Kind }
 
 /** Whether the answer is for the end of a turn, where it can only keep the agent working or tell the user. */
 export function isForTurnEnd(request: RailRequest): boolean {

@@ -4,7 +4,6 @@ import { compareText, messageOf, SkillrailError } from '#core/errors'
 import { acquireFileLock, isOnThisMachine, lockHolder } from '#core/file-lock'
 import { poll } from '#core/poll'
 import type { Runtime } from '#core/runtime'
-import { splitArguments } from '#skill/arguments'
 import type { StepOutput } from '#exec/output-protocol'
 import { ChainPlanError, RunBusyError, RunStateError } from '#chain/errors'
 import { planChanged } from '#chain/continuation'
@@ -18,6 +17,7 @@ import { requiredGate } from '#project/gates'
 import {
   continuedRun,
   nextSteps,
+  usableByModel,
   planForStepper,
   endedSteps,
   recordSteps,
@@ -32,7 +32,7 @@ import {
 import type { RailAnswer } from '#hooks/rail-hook'
 import { decideAtGate } from './approval.ts'
 import { changedFiles, filesOfChecks } from './check-files.ts'
-import { isForTurnEnd, type RailRequest } from './request.ts'
+import { isForTurnEnd, type RailRequest, type RequestOf } from './request.ts'
 import { guardsOf } from './open-guards.ts'
 import { sha256 } from '#core/json'
 import { adapters } from '#hooks/adapters'
@@ -53,8 +53,6 @@ import { forgetStart } from './starting.ts'
 import { isDecidedElsewhere, waitingGateIn } from './terminal-decision.ts'
 import type { RailDecision } from './words.ts'
 import { changedBetween, treeDigest, treeTimes } from './working-tree.ts'
-
-type RequestOf<Kind extends RailRequest['kind']> = RailRequest & { kind: Kind }
 
 /** The state of the hook that started this process. */
 export interface Waiting {
@@ -223,20 +221,21 @@ function openRailProject(runtime: Runtime, signal = new AbortController().signal
 }
 
 async function startRail(
-  { session, client, chain, words, turn, clientProcess }: RequestOf<'start'>,
+  request: RequestOf<'start'>,
   runtime: Runtime,
 ): Promise<RailAnswer | undefined> {
+  const { session, client, chain, words, requireVerified, byModel, turn, clientProcess } = request
   if (readRail(runtime, session).kind !== 'none') return undefined
   const project = openRailProject(runtime)
   if (project.context.settings.rail.start === 'never') return undefined
   const planned = planForStepper(project, dirname(chain.path))
-  const plan = await usablePlan(project, planned)
+  const plan = byModel ? await usableByModel(project, planned) : await usablePlan(project, planned)
   const always = alwaysGuardsOf(project, plan)
   const run = await recordSteps(project, {
     plan,
-    arguments: splitArguments(words),
+    arguments: words,
     request: stepperRequest(planned),
-    requireVerified: false,
+    requireVerified,
     rail: { client },
   })
   const rail: RailSession = {

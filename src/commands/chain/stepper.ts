@@ -18,7 +18,7 @@ import {
   stepperRequest,
   type StepperResult,
 } from '#project/stepper'
-import { type ClaimedStep, claimInRail } from '#rail/claim'
+import { type ClaimedStep, claimInRail, standingInRail } from '#rail/claim'
 import { refuseOtherChain } from '#rail/refuse'
 import { openRun } from '#project/stored-runs'
 import {
@@ -62,18 +62,30 @@ export const start = defineCommand<StepperResult, ChainEvent>()({
   ...stepperShown,
 })
 
-export const next = defineCommand<StepperResult, ChainEvent>()({
+/** In a rail only the session continues a run. */
+type NextResult = StepperResult | { runId: string; standing: string }
+
+export const next = defineCommand<NextResult, ChainEvent>()({
   arguments: runArguments,
   options: confinementOptions,
   examples: ['chain next 0mh2k9x0ab12cd'],
   async run(context, { arguments: [named = '', ...words], ...values }) {
-    const { project, journal } = await openRun(context, named, values)
+    const { project, journal, runId } = await openRun(context, named, values)
+    const standing = standingInRail(context.runtime, runId)
+    if (standing !== undefined) return { runId, standing }
     const ended = await endedSteps(project, journal)
     if (ended) return ended
     return await nextSteps(project, await continuedRun(project, journal, words), values)
   },
-  ...stepperShown,
+  progress: runProgress,
+  render: (answer, screen) =>
+    isStanding(answer) ? `${safeLine(answer.standing)}\n` : renderStepper(answer, screen),
+  exitCode: (answer) => (isStanding(answer) ? exitCode.done : codeOfStepper(answer)),
 })
+
+function isStanding(answer: NextResult): answer is { runId: string; standing: string } {
+  return 'standing' in answer
+}
 
 /** In a rail a report counts when the turn of the agent ends. */
 type ReportResult = StepperResult | ({ runId: string } & ClaimedStep)
