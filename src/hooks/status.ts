@@ -18,6 +18,7 @@ import {
   launcherPath,
   launcherState,
 } from './registration.ts'
+import { type InstalledPackage, installedPackages, packageProblem } from './installed-package.ts'
 import { railFacts, type RailLimit, railLimits } from './rail-facts.ts'
 import { fileProblem, switchedOff, type SwitchedOff } from './switches.ts'
 import { type HookTrace, readTraces } from './trace.ts'
@@ -48,6 +49,8 @@ export interface PlatformStatus {
   program: string | undefined
   user: Registered
   project: Registered
+  /** Skillrail's package, if the client has installed and enabled it here. */
+  package: PackageStatus | undefined
   folder: { state: 'unknown'; reason: string }
   trust: Record<HookScope, 'unknown'> | undefined
   runs: Record<HookScope, RunAnswer | undefined>
@@ -66,6 +69,13 @@ export interface PlatformStatus {
   note: string | undefined
   /** The former name of `note`, for one version. */
   remark: string | undefined
+}
+
+/** Skillrail as a package of a client, and whether the client runs its hook. */
+export interface PackageStatus {
+  name: string
+  path: string
+  run: RunAnswer
 }
 
 /**
@@ -96,6 +106,7 @@ export function platformStatuses(runtime: Runtime, wanted: readonly Platform[]):
     largest: largestInjection(runtime),
     workspace: findWorkspace(runtime.cwd, runtime),
     traces: readTraces(runtime, newestTraces).traces,
+    packages: installedPackages(runtime),
   }
   return wanted.map((platform) => platformStatus(runtime, platform, facts))
 }
@@ -115,6 +126,7 @@ interface PlaceFacts {
   largest: number
   workspace: string
   traces: readonly HookTrace[]
+  packages: readonly InstalledPackage[]
 }
 
 /** More traces than the log keeps. */
@@ -140,29 +152,60 @@ function platformStatus(runtime: Runtime, platform: Platform, facts: PlaceFacts)
     return isProved ? { answer: 'yes' } : answer
   }
   const runs = { user: judge(user, 'user'), project: judge(project, 'project') }
-  const rail = railState(platform, { user, project }, runs, facts.launcher)
-  const steps = Object.values(runs).flatMap((run) => (run && 'step' in run ? [run.step] : []))
+  const [installed] = facts.packages.filter((one) => one.platform === platform)
+  const own = installed && packageStatus(installed, isOff, facts)
+  const places = { user, project, package: own }
+  const rail = railState(platform, places, runs, facts.launcher)
+  const answers = [...Object.values(runs), own?.run]
+  const steps = answers.flatMap((run) => (run && 'step' in run ? [run.step] : []))
   return {
     platform,
     title,
     program: findProgram(program, runtime),
     user,
     project,
+    package: own,
     folder: { state: 'unknown', reason },
     trust:
-      platform === 'codex' && isThere({ user, project })
-        ? { user: 'unknown', project: 'unknown' }
-        : undefined,
+      platform === 'codex' && isThere(places) ? { user: 'unknown', project: 'unknown' } : undefined,
     runs,
     lastFired: facts.traces.findLast((trace) => trace.platform === platform)?.at,
     steps: [...new Set(steps)],
-    rivals: isThere({ user, project }) ? rivalsOf(platform, runtime, facts.workspace) : [],
+    rivals: isThere(places) ? rivalsOf(platform, runtime, facts.workspace) : [],
     missing: eventKinds.filter((kind) => events[kind] === undefined),
     rail,
     limits: railLimits(platform),
     note,
     remark: note,
   }
+}
+
+/** The hook of a package has its own launcher; the client alone can tell whether it trusts the folder. */
+function packageStatus(
+  installed: InstalledPackage,
+  isOff: SwitchedOff | undefined,
+  facts: PlaceFacts,
+): PackageStatus {
+  const { name, path, platform } = installed
+  const { title, steps } = adapters[platform]
+  const problem = packageProblem(installed)
+  const answer = (): RunAnswer => {
+    if (isOff) return switchAnswer(title, isOff)
+    if (problem !== undefined) {
+      const step = `Install the package ${safeLine(name)} again.`
+      return { answer: 'no', reason: problem, step }
+    }
+    const hook = join(path, 'hook/hook.cjs')
+    if (steps.user === undefined || hasFiredSince(hook, 'user', platform, facts)) {
+      return { answer: 'yes' }
+    }
+    return {
+      answer: 'unknown',
+      reason: `${title} alone can tell what it trusts`,
+      step: steps.user,
+    }
+  }
+  return { name, path, run: answer() }
 }
 
 /** How the chains that a user finds here are called in the clients that run them as rails. */
@@ -199,7 +242,7 @@ export function railLine({ platform, rail }: Pick<PlatformStatus, 'platform' | '
  */
 function railState(
   platform: Platform,
-  places: Record<HookScope, Registered>,
+  places: Record<HookScope, Registered> & { package: PackageStatus | undefined },
   runs: PlatformStatus['runs'],
   launcher: LauncherState,
 ): RailState {
@@ -207,6 +250,8 @@ function railState(
     return { state: 'unsupported', reason: 'it reports no end of a turn' }
   }
   if (!isThere(places)) return { state: 'absent' }
+  const { run } = places.package ?? {}
+  if (run && run.answer !== 'no') return { state: 'ready' }
   const scopes = ['user', 'project'] as const
   const present = scopes.filter((scope) => places[scope].state !== 'absent')
   const idle = present.flatMap((scope) => {
@@ -221,6 +266,7 @@ function railState(
   const [reason = 'the hook is that of another version'] = [
     ...reasons.flatMap((one) => one ?? []),
     ...idle,
+    ...(run ? [run.reason] : []),
   ]
   return { state: 'outdated', reason }
 }
@@ -243,7 +289,14 @@ function placeProblem(platform: Platform, place: Registered): string | undefined
   }
 }
 
-export function isThere({ user, project }: Record<HookScope, Registered>): boolean {
+export function isThere(
+  status: Record<HookScope, Registered> & { package: PackageStatus | undefined },
+): boolean {
+  return isRegistered(status) || status.package !== undefined
+}
+
+/** Whether the files of a client have the hook, and not only a package. */
+function isRegistered({ user, project }: Record<HookScope, Registered>): boolean {
   return user.state !== 'absent' || project.state !== 'absent'
 }
 
@@ -321,7 +374,7 @@ function namesIn(folder: string): string[] {
 export function willRun(
   platform: Platform,
   scope: HookScope,
-  facts: Omit<PlaceFacts, 'largest' | 'traces'>,
+  facts: Pick<PlaceFacts, 'launcher' | 'cwd' | 'workspace'>,
 ): RunAnswer {
   const { title, program, looksUp, steps } = adapters[platform]
   const { launcher, cwd, workspace } = facts
@@ -381,7 +434,11 @@ export interface HookProbe {
 }
 
 /** Calls the launcher with a prompt that has no trigger, as the client would. */
-export async function probeHook(runtime: Runtime, platform: Platform): Promise<HookProbe> {
+export async function probeHook(
+  runtime: Runtime,
+  platform: Platform,
+  file = launcherPath(runtime),
+): Promise<HookProbe> {
   const input = JSON.stringify({
     session_id: 'skillrail-probe',
     cwd: runtime.cwd,
@@ -393,7 +450,7 @@ export async function probeHook(runtime: Runtime, platform: Platform): Promise<H
   const env = variables.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))
   const started = runtime.elapsed()
   const { end, stderr } = await runProcess({
-    file: launcherPath(runtime),
+    file,
     args: [platform],
     cwd: runtime.cwd,
     env: Object.fromEntries(env),
@@ -430,15 +487,25 @@ export async function checkHooks({ runtime }: CheckContext, probe: boolean): Pro
   const problem = call?.problem ?? `${launcher.state}, ${call?.durationMs ?? 0} ms a call`
   const found = `${launcher.path}: ${problem}`
   const advice = works ? undefined : 'skillrail hooks install brings it up to date.'
+  const ofLauncher: Check = {
+    name: 'hook launcher',
+    status: works ? 'ok' : 'warning',
+    found,
+    advice,
+  }
   const checks: Check[] = [
-    { name: 'hook launcher', status: works ? 'ok' : 'warning', found, advice },
+    // A package has a launcher of its own.
+    ...(registered.some(isRegistered) ? [ofLauncher] : []),
     ...registered.map(checkPlatform),
   ]
-  for (const { platform, title, runs } of probe ? registered : []) {
-    const { ok, problem: wrong, durationMs } = await probeHook(runtime, platform)
+  for (const client of probe ? registered : []) {
+    const { platform, title } = client
+    const own = isRegistered(client) ? undefined : client.package?.path
+    const file = own === undefined ? launcherPath(runtime) : join(own, launcherName)
+    const { ok, problem: wrong, durationMs } = await probeHook(runtime, platform, file)
     const answer = wrong ?? `answered in ${durationMs} ms`
     // The hook works, but the client does not call it.
-    const [idle] = idleReasons(runs)
+    const [idle] = idleReasons(client)
     const found = idle === undefined ? answer : `${answer}; but ${idle}`
     const status = ok && idle === undefined ? 'ok' : 'warning'
     checks.push({ name: `${title} probe`, status, found })
@@ -447,19 +514,29 @@ export async function checkHooks({ runtime }: CheckContext, probe: boolean): Pro
 }
 
 /** Returns why no registered hook runs; empty if one may run. */
-function idleReasons(runs: PlatformStatus['runs']): string[] {
-  const answers = Object.values(runs).flatMap((run) => run ?? [])
+function idleReasons(status: PlatformStatus): string[] {
+  const answers = runAnswers(status)
   const reasons = answers.flatMap((run) => (run.answer === 'no' ? [run.reason] : []))
   return reasons.length === answers.length ? reasons : []
 }
 
-function checkPlatform({ title, user, project, steps, runs }: PlatformStatus): Check {
+/** Whether the client runs the hook, for each place that has it. */
+export function runAnswers({
+  runs,
+  package: own,
+}: Pick<PlatformStatus, 'runs' | 'package'>): RunAnswer[] {
+  return [...Object.values(runs), own?.run].flatMap((run) => run ?? [])
+}
+
+function checkPlatform(status: PlatformStatus): Check {
+  const { title, user, project, steps, package: own } = status
   const places = [user, project].filter(({ state }) => state !== 'absent')
   const isBad = places.some(({ state }) => state !== 'installed')
-  const idle = idleReasons(runs)
-  const found = places.map((place) =>
-    'reason' in place ? `${place.path}: ${place.reason}` : place.path,
-  )
+  const idle = idleReasons(status)
+  const found = [
+    ...places.map((place) => ('reason' in place ? `${place.path}: ${place.reason}` : place.path)),
+    ...(own ? [`package ${own.name}: ${own.path}`] : []),
+  ]
   return {
     name: `${title} hook`,
     status: isBad || idle.length > 0 ? 'warning' : 'ok',

@@ -11,7 +11,12 @@ import { SkillrailError } from '#core/errors'
 import { findWorkspace } from '#core/read-files'
 import type { Runtime } from '#core/runtime'
 import { amount, shellWord } from '#core/text'
-import { installedPlatforms, platformStatuses, type PlatformStatus } from '#hooks/status'
+import {
+  installedPlatforms,
+  platformStatuses,
+  type PlatformStatus,
+  runAnswers,
+} from '#hooks/status'
 import { discoverOptionsFrom, discoverSkills, trustPolicy } from '#library/discover'
 import type { Discovery, SkillInfo } from '#library/model'
 import { invalidSkills } from '#project/verdicts'
@@ -160,16 +165,15 @@ function clientPart(skills: readonly SkillInfo[], runtime: Runtime): OverviewPar
   return partOf('clients', 'client', entries.length, counts, entries)
 }
 
-function hookEntry(
-  { platform, user, project, runs }: PlatformStatus,
-  reads: string,
-): Omit<OverviewEntry, 'name'> {
+function hookEntry(status: PlatformStatus, reads: string): Omit<OverviewEntry, 'name'> {
+  const { platform, user, project, package: own } = status
   const fix = `skillrail hooks install ${platform}`
   const places = [user, project].filter(({ state }) => state !== 'absent')
-  if (places.length === 0) return { status: 'information', state: 'no hook', about: reads, fix }
+  if (places.length === 0 && !own)
+    return { status: 'information', state: 'no hook', about: reads, fix }
   const reason = places.flatMap((place) => ('reason' in place ? [place.reason] : []))[0]
   if (reason !== undefined) return { status: 'warning', state: 'hook broken', about: reason, fix }
-  const answers = [runs.user, runs.project].flatMap((run) => run ?? [])
+  const answers = runAnswers(status)
   const idle = answers.flatMap((run) => (run.answer === 'no' ? [run.reason] : []))
   return idle.length > 0 && idle.length === answers.length
     ? { status: 'warning', state: 'hook idle', about: idle.join('; '), fix }

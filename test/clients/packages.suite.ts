@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { systemRuntime } from '../../src/core/runtime.ts'
 import { installHook } from '../../src/hooks/install.ts'
+import { platformStatuses } from '../../src/hooks/status.ts'
 import { startModelServer } from '../model-server/server.ts'
 import { installClients, type TestedClient } from './cache.ts'
 import { type ClientRecipe, recipes } from './clients.ts'
@@ -147,6 +148,10 @@ it.each(clients)(
         rmSync(join(home.home, 'bin/skillrail'))
         addProgram(home, 'npx', `shift; exec node "${commandLine}" "$@"`)
         await installations[name]?.(copyPackage(name, home), run, home)
+        const runtime = systemRuntime({ cwd: home.project, env: { HOME: home.home } })
+        const [status] = platformStatuses(runtime, [name])
+        expect(status).toMatchObject({ package: { path: expect.any(String) } })
+        expect(status?.rail).toEqual({ state: 'ready' })
       },
     })
     expect(result.requests.join('\n')).toContain('belongs to the step')

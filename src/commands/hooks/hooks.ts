@@ -12,6 +12,7 @@ import {
   isThere,
   type PlatformStatus,
   railLine,
+  runAnswers,
   startableChains,
   type Registered,
 } from '#hooks/status'
@@ -202,9 +203,10 @@ function guardLines({ chains, unreadable }: AppliedGuards): string[] {
 function isWell({ launcher, probe, platforms }: HooksStatus): boolean {
   const states = platforms.flatMap(({ user, project }) => [user.state, project.state])
   if (states.includes('broken') || states.includes('outdated')) return false
-  const stuck = platforms.filter(({ program, runs }) => {
-    const answers = Object.values(runs).flatMap((run) => run?.answer ?? [])
-    return program !== undefined && answers.length > 0 && answers.every((one) => one === 'no')
+  const stuck = platforms.filter((one) => {
+    const answers = runAnswers(one)
+    const isIdle = answers.length > 0 && answers.every(({ answer }) => answer === 'no')
+    return one.program !== undefined && isIdle
   })
   if (stuck.length > 0) return false
   return !states.includes('installed') || (launcher.state === 'current' && probe?.ok === true)
@@ -224,17 +226,21 @@ function shortState(place: Registered): string {
 }
 
 function platformLines(status: PlatformStatus): string[] {
-  const { title, user, project, runs, lastFired, rivals, steps, note } = status
+  const { title, user, project, package: own, lastFired, rivals, steps, note } = status
   const problems = [user, project].flatMap((place) =>
     'reason' in place ? [`${title}: ${safeLine(place.path)}: ${safeLine(place.reason)}`] : [],
   )
-  const off = Object.values(runs).flatMap((run) => (run?.answer === 'no' ? run.reason : []))
+  const off = runAnswers(status).flatMap((run) => (run.answer === 'no' ? run.reason : []))
+  const ofPackage = own
+    ? [`the package ${safeLine(own.name)} has the hook: ${safeLine(own.path)}`]
+    : []
   const fired = lastFired === undefined ? [] : [`last fired ${lastFired}`]
   const others = rivals.map(
     (path) =>
       `${safeLine(path)} adds context to prompts too, and the client keeps one context only`,
   )
   const notes = [
+    ...ofPackage,
     ...new Set(off),
     ...(isThere(status) ? [railLine(status)] : []),
     ...steps,

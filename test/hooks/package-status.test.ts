@@ -1,0 +1,185 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { systemRuntime } from '../../src/core/runtime.ts'
+import type { PackagedClient } from '../../src/hooks/pack-plugin.ts'
+import { platformStatuses } from '../../src/hooks/status.ts'
+
+interface Home {
+  home: string
+  project: string
+  write(path: string, value: unknown): void
+}
+
+function makeHome(): Home {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), 'skillrail-package-')))
+  onTestFinished(() => rmSync(base, { recursive: true, force: true, maxRetries: 5 }))
+  const project = join(base, 'project')
+  mkdirSync(join(project, '.git'), { recursive: true })
+  return {
+    home: base,
+    project,
+    write(path, value) {
+      const file = join(base, path)
+      mkdirSync(dirname(file), { recursive: true })
+      writeFileSync(file, typeof value === 'string' ? value : JSON.stringify(value))
+    },
+  }
+}
+
+/** Writes the files of the package that tell it from other plugins, with its hook. */
+function writePackage({ write }: Home, folder: string, manifest: string): void {
+  write(`${folder}/${manifest}`, { name: 'skillrail', version: '0.3.0' })
+  for (const name of ['serves-all-skills', 'skillrail-hook', 'hook/hook.cjs', 'hook/rail.cjs']) {
+    write(`${folder}/${name}`, '')
+  }
+  write(`${folder}/skills/rail/SKILL.md`, '---\nname: rail\ndescription: Decides.\n---\n')
+}
+
+interface Installation {
+  /** The folder of the package below the home. */
+  folder: string
+  /** Installs it as the client does, whose records are written. */
+  install(home: Home): void
+  disable(home: Home): void
+}
+
+const id = 'skillrail@skillrail'
+const copilot = { name: 'skillrail', marketplace: 'skillrail', version: '0.3.0' }
+
+function extension(client: 'gemini' | 'qwen'): Installation {
+  const folder = `.${client}/extensions/skillrail`
+  return {
+    folder,
+    install(home) {
+      writePackage(home, folder, `${client}-extension.json`)
+      const record = { type: 'local', source: '/somewhere' }
+      home.write(`${folder}/.${client}-extension-install.json`, record)
+    },
+    disable({ home, write }) {
+      const rules = { skillrail: { overrides: [`!${home}/*`] } }
+      write(`.${client}/extensions/extension-enablement.json`, rules)
+    },
+  }
+}
+
+const installations: Readonly<Record<PackagedClient, Installation>> = {
+  claude: {
+    folder: '.claude/plugins/cache/skillrail/skillrail/0.3.0',
+    install(home) {
+      writePackage(home, this.folder, '.claude-plugin/plugin.json')
+      const market = join(home.home, '.claude/plugins/marketplaces/skillrail')
+      const listing = { name: 'skillrail', plugins: [{ name: 'skillrail', source: './' }] }
+      home.write('.claude/plugins/marketplaces/skillrail/.claude-plugin/marketplace.json', listing)
+      const source = { source: 'github', repo: 'skillrail/skillrail' }
+      const known = { skillrail: { source, installLocation: market } }
+      home.write('.claude/plugins/known_marketplaces.json', known)
+      const installPath = join(home.home, this.folder)
+      const plugins = { [id]: [{ scope: 'user', installPath, version: '0.3.0' }] }
+      home.write('.claude/plugins/installed_plugins.json', { version: 2, plugins })
+      home.write('.claude/settings.json', { enabledPlugins: { [id]: true } })
+    },
+    disable: ({ write }) => write('.claude/settings.json', { enabledPlugins: { [id]: false } }),
+  },
+  copilot: {
+    folder: '.copilot/installed-plugins/skillrail/skillrail',
+    install(home) {
+      writePackage(home, this.folder, '.claude-plugin/plugin.json')
+      const plugin = { ...copilot, enabled: true, cache_path: join(home.home, this.folder) }
+      home.write('.copilot/config.json', { installedPlugins: [plugin] })
+      home.write('.copilot/settings.json', { enabledPlugins: { [id]: true } })
+    },
+    disable: ({ write }) => write('.copilot/settings.json', { enabledPlugins: { [id]: false } }),
+  },
+  gemini: extension('gemini'),
+  opencode: {
+    folder: 'packages/opencode',
+    install(home) {
+      writePackage(home, this.folder, 'package.json')
+      const plugin = [`file://${join(home.home, this.folder)}`]
+      home.write('.config/opencode/opencode.json', { plugin })
+    },
+    disable: ({ write }) => write('.config/opencode/opencode.json', { plugin: [] }),
+  },
+  pi: {
+    folder: 'packages/pi',
+    install(home) {
+      writePackage(home, this.folder, 'package.json')
+      home.write('.pi/agent/settings.json', { packages: ['../../packages/pi'] })
+    },
+    disable({ write }) {
+      const packages = [{ source: '../../packages/pi', extensions: [] }]
+      write('.pi/agent/settings.json', { packages })
+    },
+  },
+  qwen: extension('qwen'),
+}
+
+const clients = Object.keys(installations).filter(
+  (name): name is PackagedClient => name in installations,
+)
+
+function statusOf(client: PackagedClient, { home, project }: Home) {
+  const runtime = systemRuntime({ cwd: project, home, env: { HOME: home } })
+  const [status] = platformStatuses(runtime, [client])
+  if (!status) throw new Error('there is no status')
+  return status
+}
+
+describe.each(clients)('the status of %s', (client) => {
+  const { install, disable, folder } = installations[client]
+
+  function installed(): Home {
+    const home = makeHome()
+    install.call(installations[client], home)
+    return home
+  }
+
+  it('knows the hook of a package, and that chains run there as rails', () => {
+    const home = installed()
+    expect(statusOf(client, home)).toMatchObject({
+      user: { state: 'absent' },
+      project: { state: 'absent' },
+      package: { path: join(home.home, folder) },
+      rail: { state: 'ready' },
+    })
+  })
+
+  it('is not better than the package: one that is disabled, removed or incomplete counts for nothing', () => {
+    const disabled = installed()
+    disable(disabled)
+    expect(statusOf(client, disabled)).toMatchObject({
+      package: undefined,
+      rail: { state: 'absent' },
+    })
+
+    const removed = installed()
+    rmSync(join(removed.home, folder), { recursive: true })
+    expect(statusOf(client, removed).rail).toEqual({ state: 'absent' })
+
+    const incomplete = installed()
+    rmSync(join(incomplete.home, folder, 'hook/rail.cjs'))
+    expect(statusOf(client, incomplete)).toMatchObject({
+      package: { run: { answer: 'no', reason: expect.stringContaining('hook/rail.cjs') } },
+      rail: { state: 'outdated' },
+    })
+  })
+
+  it('does not take the plugin of somebody else for the package', () => {
+    const home = installed()
+    rmSync(join(home.home, folder, 'serves-all-skills'))
+    expect(statusOf(client, home)).toMatchObject({ package: undefined, rail: { state: 'absent' } })
+  })
+})
+
+it('says that the hook of a package does not run where the client runs no hooks', () => {
+  const home = makeHome()
+  installations.claude.install(home)
+  home.write('.claude/settings.json', { enabledPlugins: { [id]: true }, disableAllHooks: true })
+  const reason = expect.stringContaining('disableAllHooks')
+  expect(statusOf('claude', home)).toMatchObject({
+    package: { run: { answer: 'no', reason } },
+    rail: { state: 'outdated', reason },
+  })
+})
