@@ -3917,10 +3917,10 @@ function readSteps(reader, node) {
 		line: node.line + 1 + at
 	}));
 	const steps = lines.flatMap((line, at) => {
-		const steps = line.kind === "scalar" ? readLine(reader, line) : readStepEntry(reader, line);
-		if (steps.length === 0 && node.kind === "list" && line.kind === "scalar") reader.report("chain-step-form", line, "An entry of `chain` is empty.");
-		const group = steps.length > 1 ? { group: at + 1 } : {};
-		return steps.map((step) => checkedStep(reader, line, {
+		const stepsOfLine = line.kind === "scalar" ? readLine(reader, line) : readStepEntry(reader, line);
+		if (stepsOfLine.length === 0 && node.kind === "list" && line.kind === "scalar") reader.report("chain-step-form", line, "An entry of `chain` is empty.");
+		const group = stepsOfLine.length > 1 ? { group: at + 1 } : {};
+		return stepsOfLine.map((step) => checkedStep(reader, line, {
 			...step,
 			...group
 		}));
