@@ -45,8 +45,8 @@ describe('the search for files that define subagents', () => {
   })
 
   it.each([
-    ['where there is no such directory', 'missing'],
-    ['where a file has its name', 'file'],
+    ['in a missing directory', 'missing'],
+    ['in a file', 'file'],
     ['below a file', 'file/agents'],
   ])('finds nothing %s, without a problem', (_where, path) => {
     const directory = temporaryDirectory()

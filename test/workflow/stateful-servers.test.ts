@@ -118,7 +118,7 @@ describe('calls of one server instance', () => {
     ['of another server', workflows, 't', 'i2'],
     ['of another instance', workflows, 's', 'i3'],
     [
-      'where the workflow is disabled',
+      'of a disabled workflow',
       workflowsOf(
         workflow('w', {
           enabled: false,
@@ -128,7 +128,7 @@ describe('calls of one server instance', () => {
       's',
       'i2',
     ],
-    ['where nothing makes it stale', workflowsOf(workflow('w')), 's', 'i2'],
+    ['that make nothing stale', workflowsOf(workflow('w')), 's', 'i2'],
   ])('run in parallel with calls %s', async (_what, active, server, instance) => {
     const { working, make, end } = calls(active)
     const first = make('a', active === workflows ? 's' : server, 'i2')

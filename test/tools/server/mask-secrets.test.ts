@@ -67,7 +67,7 @@ describe('a server that prints its secret', () => {
     ['on standard error', 'echo "connecting with $MY_API_KEY" >&2; exit 3'],
     ['on standard output', 'echo "connecting with $MY_API_KEY"; exit 3'],
     [
-      'where the part that is kept begins',
+      'at the beginning of the kept part',
       'i=0; while [ $i -lt 1500 ]; do printf "%s" "$MY_API_KEY"; i=$((i+1)); done >&2; exit 3',
     ],
     [
