@@ -10,16 +10,16 @@ import { type TriggerCheck, type TriggerFix, checkTriggers, fixTriggers } from '
 import { exportProblems } from '#trigger/export-triggers'
 import type { TriggerSkill } from '#trigger/match'
 import { filesFor, filesOf } from '#trigger/project-files'
-import {
-  type CaseVerdict,
-  judgeCase,
-  measure,
-  type Measurement,
-  mostPromptBytes,
-  readPromptCases,
-} from '#trigger/prompt-cases'
+import { type CaseVerdict, judgeCase, measure, type Measurement } from '#trigger/prompt-cases'
 import { neverSent, SkillNames } from './never-sent.ts'
-import { aboutTriggers, type InstalledSkill, readText, type Settled, skillsFor } from './skills.ts'
+import {
+  aboutTriggers,
+  type InstalledSkill,
+  readPromptFile,
+  readText,
+  type Settled,
+  skillsFor,
+} from './skills.ts'
 
 export interface TriggersCheck {
   skills: readonly CheckedFile[]
@@ -59,9 +59,8 @@ export function checkSkillTriggers(
     .skills.filter(isChecked)
     .map((skill) => checkOne(skill, { fix: fix || dryRun, dryRun, names, runtime }))
   const directory = runtime.cwd
-  const readCases = (name: string) =>
-    readPromptCases(readText(resolve(directory, name), mostPromptBytes), name)
-  const { cases, diagnostics: wrongCases = [] } = file === undefined ? {} : readCases(file)
+  const { cases, diagnostics: wrongCases = [] } =
+    file === undefined ? {} : readPromptFile(resolve(directory, file), file)
   const diagnostics = [...wrongCases]
   const triggerSkills = checked.map(({ skill }) => skill)
   const prompts = cases?.map((one) => judgeCase(one, triggerSkills))

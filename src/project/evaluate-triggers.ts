@@ -1,15 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type Diagnostic, UsageError } from '#core/errors'
-import {
-  type CaseVerdict,
-  judgeCase,
-  measure,
-  type Measurement,
-  mostPromptBytes,
-  readPromptCases,
-} from '#trigger/prompt-cases'
-import { readText, type Settled, skillsFor } from './skills.ts'
+import { type CaseVerdict, judgeCase, measure, type Measurement } from '#trigger/prompt-cases'
+import { readPromptFile, type Settled, skillsFor } from './skills.ts'
 
 export interface Evaluation {
   skill: string
@@ -48,7 +41,7 @@ export function evaluateTriggers(
     // The skill competes with the others, as it does in the hook; only its own references count.
     const skills = [skill, ...others]
     for (const path of files) {
-      const reading = readPromptCases(readText(path, mostPromptBytes), path)
+      const reading = readPromptFile(path)
       diagnostics.push(...reading.diagnostics)
       const prompts = reading.cases.map((one) => judgeCase(one, skills, skill.name))
       const evaluation = { skill: skill.name, file: path, prompts, measured: measure(prompts) }

@@ -4,6 +4,7 @@ import { readRegularFile } from '#core/read-files'
 import { discoverOptionsFrom, discoverSkills } from '#library/discover'
 import { findSkill } from '#library/find-skill'
 import { maxSkillBytes, type SkillInfo } from '#library/model'
+import { mostPromptBytes, type PromptCasesReading, readPromptCases } from '#trigger/prompt-cases'
 import { isInTriggers } from '#trigger/read-triggers'
 
 export type Settled = Pick<Context, 'runtime' | 'settings'>
@@ -42,6 +43,11 @@ export function aboutTriggers(path: string, diagnostics: readonly Diagnostic[]):
 }
 
 const sharedCodes: ReadonlySet<string> = new Set(['path-outside', 'field-type'])
+
+/** Reads a file of labelled prompts; `name` is how diagnostics name it. */
+export function readPromptFile(path: string, name: string = path): PromptCasesReading {
+  return readPromptCases(readText(path, mostPromptBytes), name)
+}
 
 export function readText(path: string, maxBytes: number = maxSkillBytes): string {
   const reading = readRegularFile(path, { maxBytes, keepMark: true })

@@ -22,16 +22,18 @@ export const mostPromptBytes = 16 * 1024 * 1024
 
 const hint = 'Write { "prompt": "/deploy staging", "inject": ["references/staging.md"] }.'
 
+export interface PromptCasesReading {
+  cases: PromptCase[]
+  diagnostics: Diagnostic[]
+}
+
 /**
  * Reads a list of cases, or one case per line: `{ "prompt", "inject" }`, `{ "query",
  * "should_trigger" }`,
  * or
  * `{ "evals": [{ "prompt" }] }`, in which every prompt is meant for the skill. Never throws.
  */
-export function readPromptCases(
-  text: string,
-  path: string,
-): { cases: PromptCase[]; diagnostics: Diagnostic[] } {
+export function readPromptCases(text: string, path: string): PromptCasesReading {
   const schema = caseSchema()
   const cases: PromptCase[] = []
   const diagnostics: Diagnostic[] = []
