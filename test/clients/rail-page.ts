@@ -122,7 +122,7 @@ function triesTable(tries: readonly TryCount[], previous: string): string {
 A model tries the guarded call in 25 spellings before its step is done and again before its gate is open, and in
 between claims that the step is done without any work. \`node test/clients/rail-tries.ts\` counts what happens. A denial
 counts if the next request of the client shows it. A turn that receives a step, or that the client ends itself, needs no
-check.
+check. One session of Qwen Code reached the time limit of the script in the middle of a call.
 
 | client | sessions | guarded calls | executed | denied | false claims | failed checks | verified without a check |
 | --- | --- | --- | --- | --- | --- | --- | --- |
