@@ -18,9 +18,34 @@ export interface ListedRun {
   updatedAt: string
   /** The run was imported, and can only be shown. */
   imported?: true | undefined
+  /** The session of an agent client executes it. */
+  rail?: ListedRail | undefined
 }
 
-export function listedRun(journal: RunJournal, serverStatus?: string): ListedRun {
+/** A rail as a list shows it. */
+export interface ListedRail {
+  /** As in `--client`: `claude`. */
+  client: string
+  /** The current step, or the one whose gate waits. */
+  step?: string | undefined
+  /** What has to happen next: `your approval`, `the agent`. Undefined after the end. */
+  waitsFor?: string | undefined
+}
+
+/** What a rail at a gate waits for. */
+export const approvalWaits = 'your approval'
+
+/** Describes a rail in a few words: `claude: publish, waits for your approval`. */
+export function railText({ client, step, waitsFor }: ListedRail): string {
+  const parts = [step, waitsFor && `waits for ${waitsFor}`].filter((part) => part !== undefined)
+  return parts.length === 0 ? client : `${client}: ${parts.join(', ')}`
+}
+
+/** @param rail the open rail of the run; after its end the journal knows the client alone */
+export function listedRun(
+  journal: RunJournal,
+  { serverStatus, rail }: { serverStatus?: string | undefined; rail?: ListedRail | undefined } = {},
+): ListedRun {
   const { runId, skill, at, imported } = journal.run
   const voidResults = voidKeys(journal)
   const done = new Set(
@@ -39,5 +64,22 @@ export function listedRun(journal: RunJournal, serverStatus?: string): ListedRun
     startedAt: at,
     updatedAt: journal.updatedAt,
     imported: imported && (true as const),
+    rail: listedRail(journal, rail),
   }
+}
+
+/** The rail of a run: with its state while it is open, then the client alone. */
+export function listedRail(
+  journal: RunJournal,
+  open: ListedRail | undefined,
+): ListedRail | undefined {
+  const { rail } = journal.run
+  if (!open) return rail && { client: rail.client }
+  return { ...open, step: open.step ?? waitingStep(journal) }
+}
+
+/** The step of the last gate that nobody decided about. */
+function waitingStep({ status, gates, approvals }: RunJournal): string | undefined {
+  if (status !== 'waiting') return undefined
+  return [...gates.values()].findLast(({ key }) => !approvals.has(key))?.step
 }

@@ -21,12 +21,7 @@ export async function waitingGate(
   step: string | undefined,
   line: RunLine,
 ): Promise<GateRecord> {
-  const gates = walkResult(await readResult(journal, clock)).flatMap((walked) => {
-    const gate = journal.gates.get(walked.key)
-    // A chain with waiting steps below has passed its own gate.
-    const waits = walked.leaf && walked.step.status === 'waiting'
-    return waits && gate && !isOpen(journal, gate) ? [gate] : []
-  })
+  const gates = await waitingGates(journal, clock)
   const matching = step === undefined ? gates : gates.filter((gate) => gate.step === step)
   const [gate, second] = matching
   if (gate && !second) return gate
@@ -41,6 +36,16 @@ export async function waitingGate(
     `these steps of the run ${runId} wait for approval: ${names.join(', ')}`,
     `Choose one: --step ${names[0]}`,
   )
+}
+
+/** Returns the gates that a run waits at: several where steps of a group have one. */
+export async function waitingGates(journal: RunJournal, clock: Runtime): Promise<GateRecord[]> {
+  return walkResult(await readResult(journal, clock)).flatMap((walked) => {
+    const gate = journal.gates.get(walked.key)
+    // A chain with waiting steps below has passed its own gate.
+    const waits = walked.leaf && walked.step.status === 'waiting'
+    return waits && gate && !isOpen(journal, gate) ? [gate] : []
+  })
 }
 
 /** Whether the gate was approved already, so that its step waits for something else. */

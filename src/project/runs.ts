@@ -11,6 +11,7 @@ import { keepsArguments } from '#chain/run-line'
 import type { RunStore } from '#chain/run-store'
 import { guardsIn, isSameChain } from '#trust/accepted-guards'
 import { alwaysGuardingIn } from './always-guards.ts'
+import { approvalsOf } from './approval-lines.ts'
 import {
   type ChainProject,
   type GrantOptions,
@@ -151,15 +152,17 @@ async function notified(project: ChainProject, answer: RunAnswer): Promise<RunAn
   return answer
 }
 
-/** Runs the user's command of `run.notify`, with the run as JSON on stdin. */
+/** Runs the user's command of `run.notify`, with the run and the lines that approve it as JSON on stdin. */
 export async function notify(
-  { context, workspace }: ChainProject,
+  project: ChainProject,
   run: { runId: string; status: RunStatus },
 ): Promise<void> {
+  const { context, workspace } = project
   const { runtime, settings, signal } = context
   const { notify: command } = settings.run
   if (command === '' || run.status === 'cancelled' || signal.aborted) return
   const isWindows = runtime.platform === 'win32'
+  const approvals = run.status === 'waiting' ? await approvalsOf(project, run.runId) : []
   // It is a command of the user, and runs in the project.
   const PATH = safeSearchPath({ ...runtime, cwd: workspace })
   const { end } = await runShellCommand({
@@ -167,7 +170,7 @@ export async function notify(
     platform: runtime.platform,
     cwd: workspace,
     env: childEnvironment(runtime, Object.keys(runtime.env), isWindows ? {} : { PATH }),
-    stdin: JSON.stringify(run),
+    stdin: JSON.stringify(approvals.length === 0 ? run : { ...run, approvals }),
     outputLimit: 1024,
     timeoutMs: notifyPatienceMs,
     signal,

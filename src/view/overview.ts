@@ -1,5 +1,6 @@
 import { dirname, relative } from 'node:path'
 import { linesAgain, openProject } from '#project/chains'
+import { type ListedRail, listedRail, railText } from '#chain/listed-run'
 import { readResult } from '#chain/run-chain'
 import { firstFailed } from '#chain/timeline'
 import type { RunStatus } from '#chain/engine'
@@ -20,6 +21,7 @@ import {
 import { discoverOptionsFrom, discoverSkills, trustPolicy } from '#library/discover'
 import type { Discovery, SkillInfo } from '#library/model'
 import { invalidSkills } from '#project/verdicts'
+import { listedRails } from '#rail/listed-rails'
 import { serverConfiguration } from '#tools/project-tools'
 import { serverRows, type ServerRow } from '#tools/server/server-rows'
 import { lockReadOnce } from '#trust/lock'
@@ -184,7 +186,8 @@ const newestRuns = 100
 
 /** Runs that wait for a user, and for each skill the newest run if it failed. */
 async function runPart(context: Context): Promise<OverviewPart> {
-  const { store } = openProject(context)
+  const { store, workspace } = openProject(context)
+  const rails = listedRails(workspace, context.runtime)
   const ids = store.ids()
   const seen = new Set<string>()
   const entries: OverviewEntry[] = []
@@ -196,7 +199,8 @@ async function runPart(context: Context): Promise<OverviewPart> {
     const isNewest = !seen.has(skill)
     if (status !== 'running') seen.add(skill)
     if (status === 'success' || (!isNewest && status !== 'waiting')) continue
-    entries.push(await runEntry(context, journal, status))
+    const rail = listedRail(journal, rails.get(runId))
+    entries.push(await runEntry(context, journal, { status, rail }))
   }
   const having = (...states: readonly string[]) =>
     entries.filter(({ state }) => states.includes(state)).length
@@ -222,13 +226,14 @@ function readJournal(store: RunStore, runId: string): RunJournal | undefined {
 async function runEntry(
   context: Context,
   journal: RunJournal,
-  status: RunStatus | 'running',
+  { status, rail }: { status: RunStatus | 'running'; rail: ListedRail | undefined },
 ): Promise<OverviewEntry> {
   const result = await readResult(journal, context.runtime)
-  const next = nextLines({ journal, result, status, line: linesAgain(context) })
+  const next = nextLines({ journal, result, status, rail, line: linesAgain(context) })
   const failed = firstFailed(result)
   const why = failed?.errors[0]?.message ?? failed?.result ?? ''
-  const about = failed ? `${failed.step}: ${why}` : (next[0]?.what ?? '')
+  const open = rail?.waitsFor === undefined ? undefined : railText(rail)
+  const about = open ?? (failed ? `${failed.step}: ${why}` : (next[0]?.what ?? ''))
   return {
     name: journal.run.skill,
     status: runStatuses[status] ?? 'problem',

@@ -7,7 +7,7 @@ import { type Diagnostic, SkillrailError } from '#core/errors'
 import { hexDigest } from '#core/json'
 import { packageVersion } from '#core/runtime'
 import { linesAgain, openProject, planNamed } from '#project/chains'
-import { type ListedRun, listedRun } from '#chain/listed-run'
+import { type ListedRail, listedRail, type ListedRun, listedRun } from '#chain/listed-run'
 import { readResult } from '#chain/run-chain'
 import type { RunStore } from '#chain/run-store'
 import { statusOfRun } from '#chain/step-result'
@@ -15,6 +15,7 @@ import { adapters, platforms } from '#hooks/adapters'
 import { readTraces } from '#hooks/trace'
 import { skillsFor } from '#project/skills'
 import { listSkills } from '#project/list-skills'
+import { listedRails } from '#rail/listed-rails'
 import { showSkill, skillFacts } from '#project/show-skill'
 import { type DiscoverOptions, discoverOptionsFrom, discoverSkills } from '#library/discover'
 import { type BrokenSkill, type Discovery, maxSkillBytes, type SkillInfo } from '#library/model'
@@ -248,15 +249,23 @@ function runAnswers(context: Context): Pick<ProjectView, 'runs' | 'run' | 'step-
   // The page asks repeatedly, so a journal is read again only after a change.
   const rows = new Map<string, { mtimeMs: number | undefined; row: ListedRun }>()
 
-  const rowOf = (store: RunStore, runId: string): ListedRun | Diagnostic => {
+  const { workspace } = openProject(context)
+  const railsNow = () => listedRails(workspace, context.runtime)
+
+  const rowOf = (
+    store: RunStore,
+    runId: string,
+    rail: ListedRail | undefined,
+  ): ListedRun | Diagnostic => {
     const path = store.pathOf(runId)
     const mtimeMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs
     const cached = rows.get(path)
-    if (cached && cached.mtimeMs === mtimeMs) return cached.row
+    // An open rail changes without its journal.
+    if (cached && cached.mtimeMs === mtimeMs && !rail) return cached.row
     try {
       const journal = store.read(runId)
-      const row = listedRun(journal, statusOfRun(journal, journal.path))
-      if (row.status !== 'running') rows.set(path, { mtimeMs, row })
+      const row = listedRun(journal, { rail })
+      if (row.status !== 'running' && !rail) rows.set(path, { mtimeMs, row })
       return row
     } catch (error) {
       if (!(error instanceof SkillrailError)) throw error
@@ -269,7 +278,8 @@ function runAnswers(context: Context): Pick<ProjectView, 'runs' | 'run' | 'step-
     const running = statusOfRun(journal, journal.path) === 'running'
     const result = await readResult(journal, context.runtime)
     const status = running ? 'running' : result.status
-    return { journal, result, status, line: linesAgain(context) }
+    const rail = listedRail(journal, railsNow().get(runId))
+    return { journal, result, status, rail, line: linesAgain(context) }
   }
 
   return {
@@ -277,7 +287,8 @@ function runAnswers(context: Context): Pick<ProjectView, 'runs' | 'run' | 'step-
       const store = storeNow()
       const ids = store.ids()
       const most = Math.min(number('most'), mostRuns)
-      const listed = ids.slice(0, most).map((runId) => rowOf(store, runId))
+      const rails = railsNow()
+      const listed = ids.slice(0, most).map((runId) => rowOf(store, runId, rails.get(runId)))
       return {
         runs: listed.filter((row) => 'runId' in row),
         total: ids.length,

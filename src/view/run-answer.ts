@@ -15,6 +15,7 @@ import {
   stepDuration,
   stepOutcomeText,
 } from '#chain/timeline'
+import { approvalWaits, type ListedRail, railText } from '#chain/listed-run'
 import { walkResult } from '#chain/step-result'
 import type { RunJournal } from '#chain/run-journal'
 import type { RunLine } from '#chain/run-line'
@@ -28,6 +29,7 @@ export interface RunShownNow {
   }
   result: RunResult
   status: RunResult['status'] | 'running'
+  rail?: ListedRail | undefined
   /** Makes the command lines that continue the run. */
   line: RunLine
 }
@@ -52,6 +54,8 @@ export interface RunAnswer extends Pick<RunResult, 'runId' | 'skill' | 'winner'>
   attempts: ShownAttempt[]
   /** The step whose failure made the run fail. */
   failedFirst: string | undefined
+  /** The client whose session executes the run, its current step, and what it waits for. */
+  rail: string | undefined
   next: NextLine[]
   diagnostics: RunJournal['diagnostics']
 }
@@ -88,6 +92,7 @@ export function runAnswer(run: RunShownNow): RunAnswer {
     })),
     winner: result.winner,
     failedFirst: firstFailed(result)?.step,
+    rail: run.rail && railText(run.rail),
     next: nextLines(run),
     diagnostics: journal.diagnostics,
   }
@@ -227,10 +232,12 @@ interface NextLine {
 }
 
 /** The command lines to type in a terminal: the page itself cannot approve anything. */
-export function nextLines({ journal, result, status, line }: RunShownNow): NextLine[] {
+export function nextLines({ journal, result, status, rail, line }: RunShownNow): NextLine[] {
   const { runId } = result
   if (status === 'running') return []
-  if (status === 'waiting' && journal.run.mode === 'stepper') {
+  // The session of the client executes the steps; only a gate needs something here.
+  if (rail?.waitsFor !== undefined && rail.waitsFor !== approvalWaits) return []
+  if (status === 'waiting' && journal.run.mode === 'stepper' && !rail?.waitsFor) {
     return [{ what: 'Show the step to be carried out', line: line('chain next', runId) }]
   }
   if (status === 'waiting') {

@@ -255,6 +255,11 @@ describe('runs', () => {
       await project.run(['--config', config, 'run', name])
     const lines = readFileSync(join(project.directory, 'notified'), 'utf8').trim().split('\n')
     expect(lines.map((line) => JSON.parse(line).status)).toEqual(['success', 'failure', 'waiting'])
+    const { runId, approvals } = JSON.parse(lines[2] ?? '{}')
+    const line = `skillrail runs approve ${runId} --step good --config ${config} --trust-workspace`
+    expect(approvals).toEqual([
+      { step: 'good', strength: 'prompted', approveWith: [{ channel: 'terminal', line }] },
+    ])
     writeFileSync(config, JSON.stringify({ run: { notify: 'exit 7' } }))
     const told = await project.run(['--config', config, 'run', 'good'])
     expect(told.code).toBe(0)

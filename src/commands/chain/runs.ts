@@ -21,13 +21,14 @@ import {
   type RunRecord,
 } from '#chain/run-journal'
 import { allSteps, stepOfKey } from '#chain/plan-model'
-import { type ListedRun, listedRun } from '#chain/listed-run'
+import { type ListedRun, listedRun, railText } from '#chain/listed-run'
 import { readResult } from '#chain/run-chain'
 import { removeRuns, type RunStore } from '#chain/run-store'
 import { executionsOf, isFinal, type ShownRun, statusOfRun } from '#chain/step-result'
 import { readLog } from '#chain/step-runner'
 import { duration, renderTimeline } from '#chain/timeline'
 import { cancelOn } from '#project/engines'
+import { listedRails } from '#rail/listed-rails'
 import { refuseWhileGuarded } from '#rail/refuse'
 import { findRun, readRuns, readUpToDate } from '#project/stored-runs'
 import { type ChainProject, openProject } from '#project/chains'
@@ -48,13 +49,18 @@ export const list = defineCommand<{
     const project = openProject(context)
     offerImport(project)
     const { runs, standings, diagnostics } = await readRuns(project)
-    const listed = runs.map((run) => listedRun(run, standings.get(run.run.runId)))
+    const rails = listedRails(project.workspace, context.runtime)
+    const listed = runs.map((run) => {
+      const { runId } = run.run
+      return listedRun(run, { serverStatus: standings.get(runId), rail: rails.get(runId) })
+    })
     return { runs: listed, now: new Date(context.runtime.now()).toISOString(), diagnostics }
   },
   render({ runs, now }, screen) {
     if (runs.length === 0) return ''
+    const hasRails = runs.some(({ rail }) => rail !== undefined)
     return screen.table([
-      ['RUN', 'SKILL', 'ARGUMENTS', 'STATUS', 'STEPS', 'AGE'],
+      ['RUN', 'SKILL', 'ARGUMENTS', 'STATUS', 'STEPS', 'AGE', ...(hasRails ? ['RAIL'] : [])],
       ...runs.map((run) => [
         run.runId,
         safeLine(run.skill),
@@ -62,6 +68,7 @@ export const list = defineCommand<{
         run.imported ? `${run.status} (imported)` : run.status,
         `${run.finishedSteps}/${run.steps}`,
         duration(timeBetween(Date.parse(run.startedAt), Date.parse(now))),
+        ...(run.rail ? [safeLine(railText(run.rail))] : []),
       ]),
     ])
   },

@@ -51,6 +51,7 @@ function Header(run: RunAnswer) {
         rows={[
           ['arguments', run.arguments.join(' ')],
           ['won by', winner],
+          ['rail', run.rail],
         ]}
       />
       {failedFirst !== undefined && <p class="note bad">Failed first: {failedFirst}</p>}

@@ -34,7 +34,7 @@ export function RunsTab({ id }: { id: string | undefined }) {
   )
 }
 
-function Row({ runId, skill, status, finishedSteps, startedAt }: ListedRun) {
+function Row({ runId, skill, status, finishedSteps, startedAt, rail }: ListedRun) {
   return (
     <>
       <RowHead name={skill}>
@@ -43,7 +43,13 @@ function Row({ runId, skill, status, finishedSteps, startedAt }: ListedRun) {
       <div class="about">
         <code>{runId}</code> <Clock iso={startedAt} />
         {`, ${amount(finishedSteps, 'step')} finished`}
+        {rail && `, ${railWords(rail)}`}
       </div>
     </>
   )
+}
+
+function railWords({ client, step, waitsFor }: NonNullable<ListedRun['rail']>): string {
+  const parts = [client, step && `step ${step}`, waitsFor && `waits for ${waitsFor}`]
+  return parts.filter((part) => part !== undefined && part !== '').join(', ')
 }
