@@ -136,6 +136,7 @@ export const Skillrail = async ({ directory, client }) => {
     'tool.execute.before': async ({ tool, sessionID, callID }, { args }) => {
       const call = { tool_name: tool, tool_input: args, tool_use_id: callID }
       const answer = await askIn(sessionID, 'PreToolUse', call)
+      noteRail(sessionID, answer?.rail)
       if (answer?.permissionDecision === 'deny') throw new Error(answer.permissionDecisionReason)
     },
     'tool.execute.after': async ({ tool, sessionID, callID, args }, output) => {
