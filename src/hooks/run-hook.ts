@@ -53,6 +53,7 @@ export async function runHook(request: HookRequest): Promise<HookAnswer> {
 /** The runtime of the client's working directory, which is in the input. */
 function runtimeOf({ runtime }: HookRequest, payload: HookPayload): Runtime {
   const cwd = payload.cwd ?? runtime.cwd
+  if (cwd === runtime.cwd) return runtime
   return { ...runtime, cwd, home: homeDirectory(runtime.env, cwd) }
 }
 
@@ -91,14 +92,21 @@ async function answerEvent(
   const adapter = adapters[platform]
   const rail = await askRail(request, payload, platform)
   if (rail && rail.kind !== 'context') return railAnswer(rail, adapter)
-  // An agent that a run started has its references in its prompt.
-  const isChild = (request.runtime.env['SKILLRAIL_RUN_ID'] ?? '') !== ''
-  if (isChild || payload.event === 'stop') return rail && contextOfRail(rail, adapter, payload)
+  if (payload.event === 'stop' || (await isStepOfRun(request.runtime))) {
+    return rail && contextOfRail(rail, adapter, payload)
+  }
   const call = await openCall(request, payload, adapter, startedAt)
   for (const error of call.cache.problems) trace({ error })
   const answer = await answerTriggers(call)
   if (rail === undefined || answer?.denied) return answer
   return joined(contextOfRail(rail, adapter, payload), answer, adapter, payload)
+}
+
+/** An agent that a run started has its references in its prompt. */
+async function isStepOfRun(runtime: Runtime): Promise<boolean> {
+  if ((runtime.env['SKILLRAIL_RUN_ID'] ?? '') === '') return false
+  const { isRunningStep } = await import('./running-step.ts')
+  return isRunningStep(runtime)
 }
 
 /** Collects the data that the triggers need for an answer. */

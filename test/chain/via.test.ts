@@ -1,9 +1,12 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { agentClis } from '../../src/exec/agent-clients.ts'
 import { type CommandAnswer, type CommandFixture, runCommand } from './_command.ts'
 import { makeProject, type TestProject } from './_project.ts'
+
+const hookMain = fileURLToPath(new URL('../../src/rail/hook-main.ts', import.meta.url))
 
 let project: TestProject
 beforeEach(() => {
@@ -122,6 +125,24 @@ describe('an agent client as the executor', () => {
     expect(told('env')).toMatch(/^ANTHROPIC_API_KEY=sk-own$/m)
     expect(told('env')).toMatch(/^SKILLRAIL_RUN_ID=/m)
     expect(told('env')).not.toMatch(/^OPENAI_API_KEY|^DATABASE_URL/m)
+  })
+
+  it('gets no reference from the hook, because its prompt has them', async () => {
+    const skill = join(project.directory, '../home/.agents/skills/saw')
+    mkdirSync(skill, { recursive: true })
+    const head = 'name: saw\ndescription: For tests.\ntriggers:\n  - match: SAW\n    inject: saw.md'
+    writeFileSync(join(skill, 'SKILL.md'), `---\n${head}\n---\nSaw.\n`)
+    writeFileSync(join(skill, 'saw.md'), 'HOW TO SAW\n')
+    const hook = `'${process.execPath}' --no-warnings '${hookMain}' claude`
+    const event = JSON.stringify({ session_id: 's', cwd: project.directory, prompt: 'SAW' })
+    const call = `printf %s '${event}' |`
+    fakeClient(
+      'claude',
+      `${call} ${hook} > with\n${call} env -u SKILLRAIL_RUN_ID ${hook} > without\n${success}`,
+    )
+    await run('run main --via claude')
+    expect(readFileSync(join(project.directory, 'with'), 'utf8')).toBe('')
+    expect(readFileSync(join(project.directory, 'without'), 'utf8')).toContain('HOW TO SAW')
   })
 
   it('has the digest of its prompt in the journal', async () => {

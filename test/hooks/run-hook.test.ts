@@ -170,12 +170,6 @@ it('keeps no cache in the project, so that a repository cannot contain one', asy
   expect(existsSync(join(project, '.cache'))).toBe(false)
 })
 
-it('adds nothing to an agent that a Skillrail run started', async () => {
-  const { ask } = withSaw()
-  const answer = await ask('claude', '/saw program', { env: { SKILLRAIL_RUN_ID: 'r' } })
-  expect(answer).toEqual({ stdout: '', stderr: '' })
-})
-
 it('answers Cursor in its format if it runs the hook of Claude Code, and answers only one of two hooks', async () => {
   const { ask, write } = withSaw()
   const env = { CURSOR_VERSION: '3' }
