@@ -38,18 +38,36 @@ const earlierTakeOverMs = 24 * 60 * 60 * 1000
  * cannot be created.
  */
 export function acquireFileLock(path: string): LockAttempt {
+  const attempt = takeFileLock(path)
+  if (!attempt.ok) return attempt
+  const { lockPath, mine } = attempt
+  const timer = setInterval(() => refresh(lockPath, mine), refreshMs)
+  timer.unref()
+  return {
+    ok: true,
+    release() {
+      clearInterval(timer)
+      release(lockPath, mine)
+    },
+  }
+}
+
+/** A lock that nothing writes again. `mine`: the content of the lock file at `lockPath`. */
+type TakenLock = { ok: true; lockPath: string; mine: string } | { ok: false; holder: Holder }
+
+function takeFileLock(path: string): TakenLock {
   const lockPath = `${path}.lock`
   const mine = JSON.stringify({ ...ownIdentity(), refreshed: true, token: uniqueText(16) })
   makePrivateDirectory(dirname(lockPath))
   for (;;) {
-    if (create(lockPath, mine)) return acquired(lockPath, mine)
+    if (create(lockPath, mine)) return { ok: true, lockPath, mine }
     const content = readIfThere(lockPath)
     if (content === undefined) continue
     const holder = parseHolder(content, lockPath)
     if (isHolder(holder, lockPath, () => fileSystemTime(lockPath, mine)))
       return { ok: false, holder }
     const rival = takeOver(lockPath, content, mine)
-    if (rival === 'won') return acquired(lockPath, mine)
+    if (rival === 'won') return { ok: true, lockPath, mine }
     if (rival !== 'retry') return { ok: false, holder: rival }
   }
 }
@@ -74,18 +92,6 @@ export function elsewhereHint(path: string, holder: Holder): string | undefined 
   if (isOnThisMachine(holder)) return undefined
   const limit = holder.refreshed ? `${takeOverMs / 1000} seconds` : '24 hours'
   return `Its lock is taken over ${limit} after that process last wrote it. If it has ended, delete ${path}.lock instead.`
-}
-
-function acquired(lockPath: string, mine: string): LockAttempt {
-  const timer = setInterval(() => refresh(lockPath, mine), refreshMs)
-  timer.unref()
-  return {
-    ok: true,
-    release() {
-      clearInterval(timer)
-      release(lockPath, mine)
-    },
-  }
 }
 
 /**
@@ -141,13 +147,13 @@ export async function withFileLock<T>(
   }
 }
 
-/** {@link withFileLock} for work that takes milliseconds; the process blocks while it waits. */
+/** {@link withFileLock} for work that takes milliseconds; the process blocks while it waits and works. */
 export function withFileLockSync<T>(path: string, work: () => T, waitMs: number): T {
-  const lock = waitForLockSync(path, waitMs)
+  const { lockPath, mine } = waitForLockSync(path, waitMs)
   try {
     return work()
   } finally {
-    lock.release()
+    release(lockPath, mine)
   }
 }
 
@@ -165,7 +171,7 @@ function waitForLockSync(path: string, waitMs: number) {
   const deadline = Date.now() + waitMs
   // The holder needs only milliseconds: during a longer pause, others would get the lock first.
   for (let pause = 1; ; pause = Math.min(pause * 2, 8)) {
-    const attempt = acquireFileLock(path)
+    const attempt = takeFileLock(path)
     if (attempt.ok) return attempt
     if (Date.now() >= deadline) throw tookTooLong(path, attempt.holder, waitMs)
     const cell = new Int32Array(new SharedArrayBuffer(4))

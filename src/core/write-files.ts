@@ -36,13 +36,14 @@ export function writeFileAtomicSync(
   content: string | Uint8Array,
   options: AtomicWriteOptions = {},
 ): void {
-  const stats = statsOf(path)
+  const entry = lstatSync(path, { throwIfNoEntry: false })
+  const stats = entry?.isSymbolicLink() ? statsOf(path) : entry
   if (stats && !stats.isFile() && !stats.isDirectory()) {
     const message = `${path} cannot be written: it is a device or a pipe, or leads to one`
     const hint = 'Remove it if no other program uses it.'
     throw new StateFileError({ code: 'file-not-regular', message, hint })
   }
-  const target = realTarget(path)
+  const target = entry?.isSymbolicLink() ? realTarget(path) : path
   if (options.within !== undefined) requireWithin(options.within, path)
   const directory = dirname(target)
   const mode = options.mode ?? (stats ? stats.mode & 0o777 : 0o644)

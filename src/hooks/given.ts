@@ -25,16 +25,32 @@ export function claimTurn(
   turn: string,
   { number, of }: { number: number; of: number },
 ): boolean {
+  const name = fingerprint(turn)
+  return claim(runtime, `${name}-${number}`, (directory) => {
+    return agreedParts(join(directory, name), of) === of
+  })
+}
+
+/** Claims something that is done only once. If that cannot be noted, it is done. */
+export function claimOnce(runtime: Runtime, what: string): boolean {
+  return claim(runtime, fingerprint(what))
+}
+
+function claim(
+  runtime: Runtime,
+  name: string,
+  isMine: (directory: string) => boolean = () => true,
+): boolean {
   const directory = join(stateDirectory(runtime), 'turns')
-  const path = join(directory, fingerprint(turn))
   try {
     makePrivateDirectory(directory)
-    if (agreedParts(path, of) !== of) return false
-    closeSync(openSync(`${path}-${number}`, 'wx', 0o600))
+    if (!isMine(directory)) return false
+    closeSync(openSync(join(directory, name), 'wx', 0o600))
   } catch (error) {
     return systemCode(error) !== 'EEXIST'
   }
-  forgetOldFiles(directory, runtime.now(), mostFiles)
+  // That looks at every file, so one claim of sixteen does it.
+  if (name.startsWith('0')) forgetOldFiles(directory, runtime.now(), mostFiles)
   return true
 }
 

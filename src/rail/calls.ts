@@ -4,6 +4,7 @@ import type { ToolCall } from '#trigger/tool-call'
 import { parseAllowedTools } from '#skill/allowed-tools'
 import type { AllowedTool } from '#skill/model'
 import { fitsText } from './fits-text.ts'
+import { mayName } from './plain-lines.ts'
 
 /** One call of a client's tool, in the form for guards and lists of tools. */
 export interface ClientCall {
@@ -39,9 +40,10 @@ export async function isGuarded(call: ClientCall, guard: string): Promise<boolea
   if (patterns === 'everything') return true
   if (patterns.length === 0) return false
   const line = call.call?.command ?? ''
-  if (line !== '') {
+  const named = line === '' ? [] : patterns.filter((pattern) => mayName(line, pattern))
+  if (named.length > 0) {
     const { mayRun } = await import('./shell-calls.ts')
-    if (patterns.some((pattern) => mayRun(line, pattern))) return true
+    if (named.some((pattern) => mayRun(line, pattern))) return true
   }
   if (call.call?.kind === 'shell') return false
   const paths = pathsOf(call)

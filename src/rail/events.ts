@@ -7,12 +7,14 @@ import { type ChainSkill, type RailAnswer, type RailEvent, tellBeginning } from 
 import { guardsIn } from '#trust/accepted-guards'
 import { calledChain, mayStartChain, railPath } from './place.ts'
 import { adapters } from '#hooks/adapters'
-import { claimTurn, countCalls } from '#hooks/given'
+import { claimOnce, countCalls } from '#hooks/given'
 import { splitArguments } from '#skill/arguments'
 import { fingerprint } from '#core/fingerprint'
 import type { ClientCall } from './calls.ts'
 import { originOfPrompt } from './claude-transcript.ts'
+import { runnableAnswer } from './command-lines.ts'
 import type { RailProgram } from './driver.ts'
+import { denialOf, denialWithoutRail } from './guards.ts'
 import {
   changeRail,
   readRail,
@@ -29,6 +31,7 @@ import { isForTurnEnd, type RailRequest, type RequestOf } from './request.ts'
 import { startingChain } from './starting.ts'
 import { asksToTakeOver, takeOver } from './take-over.ts'
 import { isDecidedElsewhere } from './terminal-decision.ts'
+import { denialAtStart, denialWithoutRecord, denialWithoutState } from './unknown-guards.ts'
 import { type RailWord, readRailWord } from './words.ts'
 
 /** Answers one event of a session that has a rail, or in which a chain may start. */
@@ -37,7 +40,12 @@ export async function answerRailEvent(
   given: Partial<Patience>,
   senders: SenderReader = systemSender,
 ): Promise<RailAnswer | undefined> {
-  const patience = { ...patienceOf(event.platform), ...given, senders }
+  const means = { ...patienceOf(event.platform), ...given, senders }
+  const answer = await answerOf(event, means)
+  return answer && runnableAnswer(answer, event.runtime)
+}
+
+async function answerOf(event: RailEvent, patience: Means): Promise<RailAnswer | undefined> {
   switch (event.kind) {
     case 'prompt':
       return await answerPrompt(event, patience)
@@ -118,10 +126,9 @@ async function answerPrompt(event: RailEvent, patience: Means): Promise<RailAnsw
     changeRail(runtime, session, (now) => ({ ...now, turn }))
     return await handToDriver(event, { kind: 'deliver', session }, patience)
   }
-  const isAtWork = lockHolder(railPath(runtime, session)) !== undefined
   let text: string | undefined
   changeRail(runtime, session, (now) => {
-    const next = atPrompt(now, isAtWork)
+    const next = atPrompt(now, () => lockHolder(railPath(runtime, session)) !== undefined)
     text = now.pending ?? standingText(next)
     return { ...next, turn: { ...turn, receivedStep: next.turn.receivedStep } }
   })
@@ -160,14 +167,14 @@ function endingOf({ reason }: RailSession) {
 }
 
 /** The agent gets the pending text, or continues with its step. */
-function atPrompt(rail: RailSession, isAtWork: boolean): RailSession {
+function atPrompt(rail: RailSession, isAtWork: () => boolean): RailSession {
   const { pending, standing, step, turn } = rail
   if (pending !== undefined) {
     const received = { ...turn, receivedStep: step !== undefined }
     return { ...rail, standing: step ? 'working' : standing, pending: undefined, turn: received }
   }
   // The user has answered, the client has ended the turn, or the process of the check has died.
-  const isDead = standing === 'checking' && !isAtWork
+  const isDead = standing === 'checking' && !isAtWork()
   const continues = standing === 'continue' || standing === 'question' || isDead
   const same = { ...rail, turn: { ...turn, receivedStep: continues } }
   return continues ? { ...same, standing: 'working', reason: '' } : same
@@ -176,7 +183,7 @@ function atPrompt(rail: RailSession, isAtWork: boolean): RailSession {
 /** A client may call two hooks: that of a package, and that of `hooks install`. The first one answers. */
 function claimPrompt({ runtime, payload: { turn } }: RailEvent, session: string): boolean {
   const place = `rail ${session} prompt ${turn}`
-  return turn === undefined || claimTurn(runtime, place, { number: 1, of: 1 })
+  return turn === undefined || claimOnce(runtime, place)
 }
 
 /** The steps that a word can mean. */
@@ -288,14 +295,12 @@ async function answerCall(event: RailEvent, means: Means): Promise<RailAnswer | 
   const records = guardsIn(runtime, [runtime.cwd, ...projectFolders(runtime)])
   const starting = session === undefined ? undefined : startingChain(runtime, session)
   if (rails.length === 0 && records.length === 0 && starting === undefined) return undefined
-  const { denialAtStart, denialOf, denialWithoutRail, denialWithoutRecord, denialWithoutState } =
-    await import('./guards.ts')
   const clientCall = { client: platform, tool, call, cwd: runtime.cwd, workspace }
   let asked: RailAnswer | undefined
   for (const reading of rails) {
     const reason =
       reading.kind === 'unreadable'
-        ? denialWithoutState(clientCall, reading)
+        ? denialWithoutState(call, reading)
         : await denialOf(clientCall, reading.rail, toolInput)
     if (reason === undefined) continue
     const moved = await afterDecision(event, reading, means)
@@ -307,7 +312,7 @@ async function answerCall(event: RailEvent, means: Means): Promise<RailAnswer | 
   }
   // Afterwards the rail's state has the guards: it is written before any script runs.
   if (starting !== undefined && rails.length === 0) {
-    const reason = denialAtStart(clientCall, starting)
+    const reason = denialAtStart(call, starting)
     if (reason !== undefined) return { kind: 'deny', reason }
   }
   const open = rails.flatMap((one) => {
@@ -320,7 +325,7 @@ async function answerCall(event: RailEvent, means: Means): Promise<RailAnswer | 
   for (const record of records) {
     const reason =
       record.kind === 'unreadable'
-        ? denialWithoutRecord(clientCall, record)
+        ? denialWithoutRecord(call, record)
         : await denialWithoutRail(clientCall, record, open)
     if (reason !== undefined) return { kind: 'deny', reason }
   }
@@ -409,7 +414,6 @@ async function askAbout(
   const { gate, session, standing, client } = rail
   const isOwn = client === platform && session === payload.session && payload.agent === ''
   if (!gate || standing !== 'approval' || !isOwn) return undefined
-  const { denialOf } = await import('./guards.ts')
   const denial = await denialOf(call, { ...rail, guards: gate.guards }, payload.toolInput)
   if (denial !== undefined) return undefined
   const { canBeAsked } = await import('./question.ts')
@@ -549,11 +553,11 @@ async function answerTurnEnd(event: RailEvent, patience: Means): Promise<RailAns
   const rail = withProcess(event, reading.rail, patience.senders)
   if (rail.unconfirmed) {
     const place = `rail ${session} ${rail.unconfirmed.promptId}`
-    if (!claimTurn(runtime, place, { number: 1, of: 1 })) return undefined
+    if (!claimOnce(runtime, place)) return undefined
     return await confirm(event, patience, rail, rail.unconfirmed)
   }
   if (isDecidedElsewhere(rail)) {
-    if (!claimTurn(runtime, turnPlace(rail), { number: 1, of: 1 })) return undefined
+    if (!claimOnce(runtime, turnPlace(rail))) return undefined
     return await handToDriver(event, { kind: 'decided', session, event: 'turn-end' }, patience)
   }
   if (!turnEnds.includes(rail.standing)) return undefined
@@ -565,7 +569,7 @@ async function answerTurnEnd(event: RailEvent, patience: Means): Promise<RailAns
   // A check or a script that another turn began: a later event has its result.
   const isAtWork = rail.standing === 'checking' || rail.standing === 'running'
   if (isAtWork && lockHolder(railPath(runtime, session))) return undefined
-  if (!claimTurn(runtime, turnPlace(rail), { number: 1, of: 1 })) return undefined
+  if (!claimOnce(runtime, turnPlace(rail))) return undefined
   const limit = turnLimits[platform]
   if (limit?.blocks !== undefined && blocks + 1 >= limit.blocks) {
     const tell = `The chain ${rail.chain} continues with your next prompt: the client ends this turn.`

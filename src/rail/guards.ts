@@ -82,30 +82,6 @@ function isOpenNow({ isOpen }: { isOpen: boolean }, standing: RailSession['stand
   return isOpen && standing !== 'paused'
 }
 
-/** While a rail starts, its guards are unknown: commands and MCP tools are denied. */
-export function denialAtStart({ call }: ClientCall, chain: string): string | undefined {
-  if (call && call.kind !== 'shell') return undefined
-  return `The chain \`${chain}\` is still starting, so commands and MCP tools are denied. End your turn; then you get the first step.`
-}
-
-/** Without its state, a rail's guards are unknown: commands and MCP tools are denied. */
-export function denialWithoutState(
-  { call }: ClientCall,
-  { path, reason }: { path: string; reason: string },
-): string | undefined {
-  if (call && call.kind !== 'shell') return undefined
-  return `The state of a rail cannot be read (${path}: ${reason}), so commands and MCP tools are denied. A user can delete that file to end the rail.`
-}
-
-/** The same for a record of guards that always apply. */
-export function denialWithoutRecord(
-  { call }: ClientCall,
-  { path, reason }: { path: string; reason: string },
-): string | undefined {
-  if (call && call.kind !== 'shell') return undefined
-  return `The guards that a user accepted cannot be read (${path}: ${reason}), so commands and MCP tools are denied. A user can write them again with: skillrail trust`
-}
-
 /** The clients' tools for questions and plans, which neither read nor change anything. */
 const freeTools = new Set(
   (

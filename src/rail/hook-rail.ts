@@ -7,6 +7,7 @@ import type { SenderReader } from './sender.ts'
 import { guardsDirectory } from '#trust/guards-place'
 import { unattributed } from '#hooks/rail-facts'
 import { calledChain, mayStartChain, railPath, railsDirectory, startingPath } from './place.ts'
+import { denialWithoutState } from './unknown-guards.ts'
 
 /**
  * Answers the events of a client for a rail. In a session without a rail, the hook looks for one file, before
@@ -25,29 +26,23 @@ export function createRailHook(patience: Partial<Patience> = {}, senders?: Sende
       if (!(await mayConcern(event))) return undefined
       try {
         const { answerRailEvent } = await import('./events.ts')
-        const answer = await answerRailEvent(event, patience, senders)
-        if (!answer) return undefined
-        const { runnableAnswer } = await import('./command-lines.ts')
-        return runnableAnswer(answer, event.runtime)
+        return await answerRailEvent(event, patience, senders)
       } catch (error) {
-        return await answerFailure(event, messageOf(error))
+        return answerFailure(event, messageOf(error))
       }
     },
   }
 }
 
 /** If guards cannot be applied, commands and MCP tools are denied. Nothing else stops the agent. */
-async function answerFailure(
+function answerFailure(
   { kind, payload, platform, runtime }: RailEvent,
   reason: string,
-): Promise<RailAnswer | undefined> {
-  const { session = '', tool, call } = payload
+): RailAnswer | undefined {
+  const { session = '', call } = payload
   const path = railPath(runtime, session)
   if (kind === 'before') {
-    const { denialWithoutState } = await import('./guards.ts')
-    const { cwd } = runtime
-    const clientCall = { client: platform, tool, call, cwd, workspace: cwd }
-    const denial = denialWithoutState(clientCall, { path, reason })
+    const denial = denialWithoutState(call, { path, reason })
     return denial === undefined ? undefined : { kind: 'deny', reason: denial }
   }
   const tell = `The chain of this session cannot continue: ${reason} (${path})`

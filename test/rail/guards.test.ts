@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { readCall } from '../../src/hooks/prompt.ts'
 import { toolProblems } from '../../src/skill/step-tools.ts'
 import { type ClientCall, isAllowed, isGuarded } from '../../src/rail/calls.ts'
+import { mayName } from '../../src/rail/plain-lines.ts'
+import { mayRun } from '../../src/rail/shell-calls.ts'
 
 function shell(command: string): ClientCall {
   const call = readCall('Bash', { command })
@@ -164,5 +166,55 @@ describe('a valid guard', () => {
         denied: true,
       })
     }
+  })
+})
+
+describe('the test that spares the shell lexer', () => {
+  const word = fc.oneof(
+    fc.constantFrom(
+      'tool',
+      'push',
+      'pull',
+      'sh',
+      '-c',
+      'env',
+      'x',
+      '/bin/tool',
+      'a\\tool.exe',
+      'Tool',
+    ),
+    spelled('tool'),
+    spelled('push'),
+    fc.stringMatching(/^[\w.:=/*@%^#!'"\\~${}()[\]?<>&;|`-]{1,6}$/),
+  )
+  const separator = fc.constantFrom(' ', ' ', ' ', '; ', ' && ', ' | ', '\n', '\\\n', '', '"', "'")
+  const line = fc
+    .array(fc.tuple(word, separator), { minLength: 1, maxLength: 7 })
+    .map((parts) => parts.flat().join(''))
+  const pattern = fc.oneof(
+    fc.constantFrom(
+      'tool push:*',
+      'tool *',
+      'to*l p*h',
+      '/usr/bin/tool:*',
+      'tool.exe push',
+      '*push',
+    ),
+    fc.array(word, { minLength: 1, maxLength: 3 }).map((words) => words.join(' ')),
+  )
+
+  it('finds every line that a reading of the shell finds', () => {
+    fc.assert(
+      fc.property(line, pattern, (text, guard) => {
+        expect(mayName(text, guard) || !mayRun(text, guard)).toBe(true)
+      }),
+      { numRuns: 1000, seed: 30 },
+    )
+  })
+
+  it('spares it for plain lines without the words of a guard', () => {
+    expect(mayName('npm test && git status --short', 'git push:*')).toBe(false)
+    expect(mayName('sh -c \'gi\\t pu"s"h\'', 'git push:*')).toBe(true)
+    expect(mayName('git $VERB', 'git push:*')).toBe(true)
   })
 })
