@@ -64,19 +64,19 @@ export function railAnswer(
   }
 }
 
-/** For a client whose plugin continues the agent: whether the rail has a step for it. */
-function railMark({ marksRail }: HookAdapter, isOpen: boolean): object {
-  return marksRail ? { rail: isOpen } : {}
+/** For a client whose plugin continues the agent: whether the agent has a step, whose end is checked. */
+function railMark({ marksRail }: HookAdapter, hasStep: boolean): object {
+  return marksRail ? { rail: hasStep } : {}
 }
 
 export function contextOfRail(
-  { text, tell }: RailAnswer & { kind: 'context' },
+  { text, tell, hasStep = false }: RailAnswer & { kind: 'context' },
   adapter: HookAdapter,
   payload: HookPayload,
 ): Answered {
   const event = payload.eventName || adapter.events[payload.event] || ''
   const userMessage = tell === undefined ? undefined : adapter.tell?.(tell)
-  const answer = { ...adapter.answer(text, event), ...userMessage, ...railMark(adapter, true) }
+  const answer = { ...adapter.answer(text, event), ...userMessage, ...railMark(adapter, hasStep) }
   return { stdout: `${JSON.stringify(answer)}\n`, stderr: '', railContext: text }
 }
 

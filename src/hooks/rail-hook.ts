@@ -31,8 +31,8 @@ export interface ChainSkill {
 }
 
 export type RailAnswer =
-  /** For the model; `tell` is one line for the user. */
-  | { kind: 'context'; text: string; tell?: string | undefined }
+  /** For the model; `tell` is one line for the user. `hasStep`: the end of the turn matters to the rail. */
+  | { kind: 'context'; text: string; tell?: string | undefined; hasStep?: boolean | undefined }
   /** Denies a tool call. `startsRail`: a chain has started in its place, and the reason has its first step. */
   | { kind: 'deny'; reason: string; startsRail?: true | undefined }
   /** Lets the client ask the user about a tool call; denies it if the client cannot. */

@@ -42,7 +42,19 @@ export async function answerRailEvent(
 ): Promise<RailAnswer | undefined> {
   const means = { ...patienceOf(event.platform), ...given, senders }
   const answer = await answerOf(event, means)
-  return answer && runnableAnswer(answer, event.runtime)
+  if (!answer) return undefined
+  const runnable = runnableAnswer(answer, event.runtime)
+  const isMarked = runnable.kind === 'context' && adapters[event.platform].marksRail
+  return isMarked ? { ...runnable, hasStep: hasStep(event) } : runnable
+}
+
+/** Whether the end of this turn can have something to check or to deliver. */
+function hasStep({ runtime, payload: { session } }: RailEvent): boolean {
+  if (session === undefined) return false
+  const reading = readRail(runtime, session)
+  if (reading.kind === 'none') return startingChain(runtime, session) !== undefined
+  if (reading.kind !== 'rail') return false
+  return turnEnds.includes(reading.rail.standing) || isDecidedElsewhere(reading.rail)
 }
 
 async function answerOf(event: RailEvent, patience: Means): Promise<RailAnswer | undefined> {
