@@ -95,11 +95,18 @@ async function answerEvent(
   if (payload.event === 'stop' || (await isStepOfRun(request.runtime))) {
     return rail && contextOfRail(rail, adapter, payload)
   }
-  const call = await openCall(request, payload, adapter, startedAt)
-  for (const error of call.cache.problems) trace({ error })
-  const answer = await answerTriggers(call)
-  if (rail === undefined || answer?.denied) return answer
-  return joined(contextOfRail(rail, adapter, payload), answer, adapter, payload)
+  try {
+    const call = await openCall(request, payload, adapter, startedAt)
+    for (const error of call.cache.problems) trace({ error })
+    const answer = await answerTriggers(call)
+    if (rail === undefined || answer?.denied) return answer
+    return joined(contextOfRail(rail, adapter, payload), answer, adapter, payload)
+  } catch (error) {
+    if (rail === undefined || error instanceof SettingsError) throw error
+    // The rail has recorded that the agent gets this text, and does not repeat it.
+    trace({ error: messageOf(error) })
+    return contextOfRail(rail, adapter, payload)
+  }
 }
 
 /** An agent that a run started has its references in its prompt. */

@@ -4,6 +4,7 @@ import { expect, it } from 'vitest'
 import { TrustStore } from '../../src/trust/store.ts'
 import { skillPart } from '../../src/trust/model.ts'
 import type { Platform } from '../../src/hooks/adapters.ts'
+import { runHook } from '../../src/hooks/run-hook.ts'
 import { readTraces } from '../../src/hooks/trace.ts'
 import { cachePlace } from '../../src/hooks/trigger-cache.ts'
 import { discoverSkills } from '../../src/library/discover.ts'
@@ -168,6 +169,24 @@ it('keeps no cache in the project, so that a repository cannot contain one', asy
   expect(cachePlace({ ...runtime, cwd: project, env }).path).toBe(usual.path)
   expect((await ask('claude', '/local', { env })).stdout).toBe('')
   expect(existsSync(join(project, '.cache'))).toBe(false)
+})
+
+it('gives the text of a rail even if no time is left for the triggers', async () => {
+  const { runtime, project } = withSaw()
+  let elapsed = 0
+  const { stdout } = await runHook({
+    platform: 'claude',
+    part: { number: 1, of: 1 },
+    input: JSON.stringify({ session_id: 's', cwd: project, prompt: '/saw program' }),
+    runtime: { ...runtime, elapsed: () => elapsed },
+    rail: {
+      answer: () => {
+        elapsed += 60_000
+        return Promise.resolve({ kind: 'context', text: 'THE STEP' })
+      },
+    },
+  })
+  expect(stdout).toContain('THE STEP')
 })
 
 it('answers Cursor in its format if it runs the hook of Claude Code, and answers only one of two hooks', async () => {
