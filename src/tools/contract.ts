@@ -108,10 +108,12 @@ export const contractSequences: readonly { phrase: RegExp; tools: readonly strin
 /** The tool that opens an address for another tool of its server, and how the seed asks for it. */
 export const contractOpener = { tool: 'navigate_page', request: (url: string) => `go to ${url}` }
 
-/** A category of the format, with the other names and the tools that the format gives it. */
+/** A category of the format, with the other names, servers and tools that the format gives it. */
 interface ContractCategory {
   name: string
   aliases: readonly string[]
+  /** Names of servers; `*` at the end stands for any rest. */
+  servers: readonly string[]
   /** Separated by spaces. */
   tools: string
 }
@@ -121,6 +123,7 @@ export const contractCategories: readonly ContractCategory[] = [
   {
     name: 'browser',
     aliases: ['browser-automation'],
+    servers: ['chrome-devtools'],
     tools:
       'take_screenshot take_snapshot click fill fill_form submit press_key hover drag upload_file ' +
       'handle_dialog wait_for navigate_page new_page close_page list_pages select_page resize_page ' +
@@ -131,6 +134,7 @@ export const contractCategories: readonly ContractCategory[] = [
   {
     name: 'github',
     aliases: ['github-operations', 'version-control'],
+    servers: ['github-*'],
     tools:
       'search_repositories search_users search_code get_file_contents list_issues get_issue ' +
       'search_issues list_commits create_branch get_pull_request list_pull_requests ' +
@@ -140,6 +144,7 @@ export const contractCategories: readonly ContractCategory[] = [
   {
     name: 'graphql',
     aliases: ['graphql-introspection'],
+    servers: ['graphql-tools'],
     tools:
       'get_graphql_schema get_schema filter_queries filter_mutations filter_types ' +
       'get_type_details get_field_details execute_query execute_mutation',
@@ -147,25 +152,34 @@ export const contractCategories: readonly ContractCategory[] = [
   {
     name: 'docs',
     aliases: ['documentation-lookup', 'documentation'],
+    servers: ['context7'],
     tools: 'resolve_library_id query_docs',
   },
   {
     name: 'database',
     aliases: ['databases'],
+    servers: [],
     tools: 'list_databases list_tables inspect_table get_indexes execute_query select_query',
   },
   {
     name: 'memory',
     aliases: ['memory-knowledge', 'memory-and-knowledge'],
+    servers: ['nano-brain'],
     tools:
       'memory_search memory_vsearch memory_query memory_get memory_multi_get memory_write ' +
       'memory_set memory_delete memory_keys memory_status code_context code_impact ' +
       'code_detect_changes',
   },
-  { name: 'reasoning', aliases: ['sequential-thinking'], tools: 'sequentialthinking' },
+  {
+    name: 'reasoning',
+    aliases: ['sequential-thinking'],
+    servers: [],
+    tools: 'sequentialthinking',
+  },
   {
     name: 'communication',
     aliases: [],
+    servers: [],
     tools: 'slack_post_message slack_list_channels',
   },
 ]

@@ -21,8 +21,9 @@ const aliases: ReadonlyMap<string, string> = new Map(
 )
 
 /** The categories of the format, with the folded names of their tools. */
-const categories = contractCategories.map(({ name, tools }) => ({
+const categories = contractCategories.map(({ name, servers, tools }) => ({
   name,
+  servers,
   tools: new Set(tools.split(' ').map(foldName)),
 }))
 
@@ -46,29 +47,50 @@ function categorySlug(name: string): string {
 }
 
 /**
- * By the name of the tool, else of its server, else by most of its tools, else by the word with which
- * all of them start (`browser_click`). It decides on workflows.
+ * Categories of the format, which decide on workflows. They follow from what a server is: its name in the
+ * configuration, the word with which all of its tools start (`browser_click`), or a majority of tools of the
+ * format. A few shared names do not count: `list_issues` is a tool of many services.
  */
 export function contractCategoriesOf(tools: readonly CategorisedTool[]): Map<string, string> {
-  const ofServer = Map.groupBy(tools, serverOf)
   const assigned = new Map<string, string>()
-  for (const [server, list] of ofServer) {
-    const votes = new Map<string, number>()
-    for (const found of list.map(categoriesNaming)) {
-      // A name that two categories have says half as much for each.
-      for (const name of found) votes.set(name, (votes.get(name) ?? 0) + 1 / found.length)
-    }
-    const [most = sharedCategory(list)] = byCount(votes)
-    const configured = canonicalCategory(serverName(server))
-    const isCategory = categories.some(({ name }) => name === configured)
-    for (const tool of list) {
-      const [own, ...others] = categoriesNaming(tool)
-      const ofTool = others.length === 0 ? own : undefined
-      const category = ofTool ?? (isCategory ? configured : most)
-      if (category !== undefined) assigned.set(tool.id, category)
+  for (const [server, list] of Map.groupBy(tools, serverOf)) {
+    const known = categoryOfServer(server) ?? sharedCategory(list)
+    const byTool = known === undefined ? categoriesByTools(list) : undefined
+    for (const { id } of list) {
+      const category = known ?? byTool?.get(id)
+      if (category !== undefined) assigned.set(id, category)
     }
   }
   return assigned
+}
+
+function categoryOfServer(server: string): string | undefined {
+  const configured = canonicalCategory(serverName(server))
+  const isNamed = ({ name, servers }: (typeof categories)[number]) =>
+    name === configured ||
+    servers.some((pattern) =>
+      pattern.endsWith('*') ? configured.startsWith(pattern.slice(0, -1)) : pattern === configured,
+    )
+  return categories.find(isNamed)?.name
+}
+
+/** What each tool is, if most tools of a server are tools of the format; undefined if not. */
+function categoriesByTools(
+  tools: readonly CategorisedTool[],
+): ReadonlyMap<string, string> | undefined {
+  const named = tools.map((tool) => ({ id: tool.id, found: categoriesNaming(tool) }))
+  const ofFormat = named.filter(({ found }) => found.length > 0)
+  if (ofFormat.length <= tools.length / 2) return undefined
+  const common = categories.filter(({ name }) =>
+    ofFormat.every(({ found }) => found.includes(name)),
+  )
+  const only = common.length === 1 ? common[0]?.name : undefined
+  return new Map(
+    named.flatMap(({ id, found: [own, ...others] }): [string, string][] => {
+      const category = only ?? (others.length === 0 ? own : undefined)
+      return category === undefined ? [] : [[id, category]]
+    }),
+  )
 }
 
 /** The category of the format whose name every tool of a server starts with. */

@@ -74,10 +74,30 @@ describe('a tool', () => {
     expect(categoriesOf('browser_press', 'browser-peek')).toEqual(['browser'])
     expect(categoriesOf('browser_press', 'peek')).toEqual(['mine'])
     expect(categoriesOf('browsers_press')).toEqual(['mine'])
-    expect(categoriesOf('browser_press', 'list_tables')).toEqual(['database'])
+    expect(categoriesOf('browser_press', 'list_tables')).toEqual(['mine'])
   })
 
-  it('belongs to the category of most tools of its server', () => {
+  it.each(['gitlab', 'mine'])(
+    'of a few shared names says nothing about the server %s',
+    (server) => {
+      const shared = ['list_issues', 'get_issue', 'create_branch', 'list_commits']
+      const own = ['list_pipelines', 'retry_job', 'list_epics', 'create_release', 'get_wiki']
+      const tools = [...shared, ...own].map((name) => named(`${server}__${name}`))
+      expect(new Set(categorise(tools).values())).toEqual(new Set([server]))
+    },
+  )
+
+  it('of a server that the format names belongs to its category, whatever its own name is', () => {
+    const tools = ['list_tables', 'fork', 'star'].map((name) => named(`github-acme__${name}`))
+    expect(new Set(categorise(tools).values())).toEqual(new Set(['github']))
+  })
+
+  it('belongs to its own category if most tools of its server are of the format', () => {
+    const tools = ['click', 'hover', 'list_tables', 'vacuum'].map((name) => named(`mine__${name}`))
+    expect([...categorise(tools).values()]).toEqual(['browser', 'browser', 'database', 'mine'])
+  })
+
+  it('belongs to the category of all tools of the format if they are most tools of its server', () => {
     const tools = ['list_tables', 'inspect_table', 'vacuum'].map((name) => named(`mine__${name}`))
     expect([...new Set(categorise(tools).values())]).toEqual(['database'])
   })
