@@ -51,8 +51,11 @@ export function refreshCache(runtime: Runtime, place: CachePlace): { file: Buffe
   const discovery = { ...all, skills: all.skills.filter(isServedBy(ownPlugin(runtime))) }
   const found = discovery.skills.map(acceptedTriggers)
   const now = discovery.skills.map(({ path }) => stampOf(path))
-  const examples = discovery.skills.flatMap(({ fields }) =>
-    fields.triggers.flatMap(({ when }) => (when?.kind === 'examples' ? when.examples : [])),
+  // A prompt that names such a skill means it, whatever its examples say.
+  const examples = discovery.skills.flatMap(({ name, fields }) =>
+    fields.triggers.flatMap(({ when }) =>
+      when?.kind === 'examples' ? [...when.examples, `${name} skill`] : [],
+    ),
   )
   const others = otherPaths(runtime, options, discovery).map(stampOf)
   const newest = [...others, ...now].reduce((time, { changed }) => Math.max(time, changed), 0)

@@ -104,7 +104,8 @@ export function indexDocuments(allDocuments: readonly RankDocument[]): IndexPart
   const examples = documents.flatMap((document) => document.examples?.map(({ text }) => text) ?? [])
   const compared = examples.length > 0 ? addLikeness(documents, entry) : 0
   const parts = documents.map((document) => {
-    return Math.min(1, (document.examples?.length ?? 0) / enoughExamples)
+    const right = (document.examples ?? []).filter(({ wrong }) => wrong !== true)
+    return Math.min(1, right.length / enoughExamples)
   })
   const catalogue = {
     ids: documents.map(({ id }) => id),

@@ -259,7 +259,7 @@ function fieldSchema({ name, kind, choices, minimum = 0 }: FieldDefinition): Sch
     case 'triggers': {
       const texts = either(word, listOf(word))
       const kinds = { match: word, examples: texts, paths: texts, command: word }
-      const more = { on: { type: 'string', enum: ['edit', 'read'] }, require: {} }
+      const more = { on: { type: 'string', enum: ['edit', 'read'] }, require: {}, not: texts }
       const properties = { ...kinds, ...more, inject: path }
       const oneOf = Object.keys(kinds).map((kind) => ({ required: [kind] }))
       const required = ['inject']

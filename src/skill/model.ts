@@ -25,7 +25,8 @@ export interface TriggerDeclaration {
  * once.
  */
 export type TriggerOccasion =
-  | { kind: 'examples'; examples: readonly string[] }
+  /** `not`: prompts that do not mean the skill. */
+  | { kind: 'examples'; examples: readonly string[]; not?: readonly string[] | undefined }
   | { kind: 'paths'; paths: readonly string[]; on: 'edit' | 'read'; require: boolean }
   | { kind: 'command'; pattern: string; require: boolean }
 

@@ -16,11 +16,12 @@ export function readTriggers(
 }
 
 const triggerKinds = ['match', 'examples', 'paths', 'command'] as const
-const triggerKeys = [...triggerKinds, 'inject', 'on', 'require'] as const
+const triggerKeys = [...triggerKinds, 'inject', 'on', 'require', 'not'] as const
 
 /** The kinds of triggers that an option belongs to. */
 const kindsWith: ReadonlyMap<string, readonly string[]> = new Map([
   ['on', ['paths']],
+  ['not', ['examples']],
   ['require', ['paths', 'command']],
 ])
 
@@ -63,26 +64,39 @@ function readOccasion(
   const node = values.get(kind)
   const require = reader.boolean('require', values.get('require'))
   const on = reader.choice('on', values.get('on'), ['edit', 'read'])
+  const not = textsOf(reader, 'not', values.get('not'))
   if (kind === 'examples' || kind === 'paths') {
-    const nodes = node?.kind === 'list' ? node.items : node ? [node] : []
-    const texts = nodes.flatMap((one) => reader.text(kind, one) ?? [])
-    if (texts.length > 0) return triggerOf(kind, texts, at, { on, require })
+    const texts = textsOf(reader, kind, node)
+    if (texts.length > 0) return triggerOf(kind, texts, at, { on, require, not })
     return reader.report('trigger-form', node ?? item, `The \`${kind}\` of a trigger is empty.`)
   }
   const pattern = readPart(reader, item, values, kind)
   return pattern === undefined ? undefined : triggerOf(kind, [pattern], at, { require })
 }
 
+function textsOf(reader: FieldReader, name: string, node: YamlNode | undefined): string[] {
+  const nodes = node?.kind === 'list' ? node.items : node && !isNull(node) ? [node] : []
+  return nodes.flatMap((one) => reader.text(name, one) ?? [])
+}
+
+interface TriggerMore {
+  on?: 'edit' | 'read' | undefined
+  require?: boolean | undefined
+  not?: readonly string[] | undefined
+}
+
 function triggerOf(
   kind: (typeof triggerKinds)[number],
   texts: readonly string[],
   at: { inject: string; line: number },
-  { on = 'edit', require }: { on?: 'edit' | 'read' | undefined; require?: boolean | undefined },
+  { on = 'edit', require, not = [] }: TriggerMore,
 ): TriggerDeclaration {
   const [pattern = ''] = texts
   if (kind === 'match') return { match: pattern, ...at }
   if (kind === 'examples') {
-    return { match: `examples: ${texts.join(' | ')}`, ...at, when: { kind, examples: texts } }
+    const match = `examples: ${[texts.join(' | '), ...(not.length > 0 ? [not.join(' | ')] : [])].join(' !not ')}`
+    const when = { kind, examples: texts, ...(not.length > 0 ? { not } : {}) }
+    return { match, ...at, when }
   }
   if (kind === 'command') {
     const when = { kind, pattern, require: require ?? true }
@@ -132,18 +146,23 @@ function readTriggerLine(text: string, line: number): TriggerDeclaration | undef
   if (separator < 0 || match === '' || inject === '') return undefined
   const [, kind, on, rest = ''] =
     /^(examples|command|paths(?:\[(edit|read)\])?):(.+)$/.exec(match) ?? []
-  const list = (separator: string): string[] =>
-    rest.split(separator).flatMap((text) => text.trim() || [])
   const require = required === undefined ? undefined : true
   const at = { inject, line }
   if (kind === undefined) return triggerOf('match', [match], at, {})
-  if (kind === 'examples') return triggerOf(kind, list('|'), at, {})
+  if (kind === 'examples') {
+    const [meant = '', ...others] = rest.split(' !not ')
+    return triggerOf(kind, listOf(meant, '|'), at, { not: listOf(others.join('|'), '|') })
+  }
   if (kind === 'command') return triggerOf(kind, [rest.trim()], at, { require })
   const paths = rest
     .replaceAll(/\{[^{}]*\}/g, (group) => group.replaceAll(',', '\0'))
     .split(',')
     .flatMap((path) => path.trim().replaceAll('\0', ',') || [])
   return triggerOf('paths', paths, at, { on: on === 'read' ? on : 'edit', require })
+}
+
+function listOf(text: string, separator: string): string[] {
+  return text.split(separator).flatMap((part) => part.trim() || [])
 }
 
 function checked(reader: FieldReader, at: YamlNode, trigger: TriggerDeclaration) {

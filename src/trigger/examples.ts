@@ -3,7 +3,14 @@ import type { RankDocument } from '#rank/index'
 import { prepareRanker, type Ranker } from '#rank/ranker'
 import { parseSkill } from '#skill/parse'
 import type { TriggerDeclaration } from '#skill/model'
-import { type ExampleVerdict, examplesOf, isByExamples, judge, matchesOf } from './judge.ts'
+import {
+  counterexamplesOf,
+  type ExampleVerdict,
+  examplesOf,
+  isByExamples,
+  judge,
+  matchesOf,
+} from './judge.ts'
 import { matchPrompt, type PromptMatching, type TriggerSkill } from './match.ts'
 
 const longestSkill = 1024 * 1024
@@ -71,7 +78,10 @@ export function skillDocuments(skills: readonly DescribedSkill[]): RankDocument[
         { kind: 'headings', text: (body.match(/^#.*$/gm) ?? []).join('\n'), weight: 0.2 },
         { kind: 'body', text: body, weight: 0.15 },
       ],
-      examples: triggers.flatMap(examplesOf).map((text) => ({ text })),
+      examples: [
+        ...triggers.flatMap(examplesOf).map((text) => ({ text })),
+        ...triggers.flatMap(counterexamplesOf).map((text) => ({ text, wrong: true })),
+      ],
     }
   })
 }

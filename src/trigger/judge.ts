@@ -3,10 +3,7 @@ import { plainWords, stemOf, wordsOf } from '#rank/words'
 import type { TriggerDeclaration } from '#skill/model'
 import type { TriggerMatch, TriggerSkill } from './match.ts'
 
-/**
- * A trigger with examples fires at this probability or above: 95 of 100 such prompts mean its
- * skill.
- */
+/** A trigger with examples fires from this probability on. */
 export const sureFrom = 0.8
 
 const longestPrompt = 2000
@@ -20,6 +17,8 @@ export interface ExampleVerdict {
   /** The skill's nearest example; empty if no example shares a word with the prompt. */
   example: string
   words: readonly string[]
+  /** The prompt names the skill in full. */
+  isNamed: boolean
   /** Another skill that fits the prompt nearly as well. */
   rival: string | undefined
   isSure: boolean
@@ -27,17 +26,19 @@ export interface ExampleVerdict {
 
 /** Undefined if the prompt calls a skill by name, or no skill fits. */
 export function judge(prompt: string, rank: Ranker): ExampleVerdict | undefined {
-  const text = prompt.slice(0, longestPrompt)
-  if (isCall(text)) return undefined
-  const { ranked, probability, missing } = rank(text)
+  const typed = prompt.slice(0, longestPrompt)
+  if (isCall(typed)) return undefined
+  const { ranked, certainty, named, missing } = rank(typed)
   const [first, second] = ranked
   if (!first) return undefined
   const example = first.parts.find(({ kind }) => kind === 'example')?.text ?? ''
-  const ownParts = first.parts.filter(({ kind }) => !/example|likeness/.test(kind))
-  const words = ownParts.map((part) => part.text)
+  const said = first.parts.filter(({ kind }) => !/example|likeness|named/.test(kind))
+  const words = said.map(({ text }) => text)
   const rival = second && second.score > 0.7 * first.score ? second.id : undefined
+  const isNamed = named.length === 1
+  const probability = isNamed ? Math.max(certainty, 0.99) : certainty
   const isSure = probability >= sureFrom
-  return { name: first.id, probability, missing, example, words, rival, isSure }
+  return { name: first.id, probability, missing, example, words, isNamed, rival, isSure }
 }
 
 /** A call by name means nothing else. */
@@ -52,13 +53,13 @@ export function matchesOf<Skill extends TriggerSkill>(
   skill: Skill | undefined,
 ): TriggerMatch<Skill>[] {
   if (!verdict?.isSure || !skill) return []
-  const { example, words } = verdict
+  const { example, words, isNamed } = verdict
   const single = words.filter((word) => !word.includes(' '))
   const isSame = verdict.probability === 1
-  if (!isSame && mostShared(prompt, skill) < (single.length > 2 ? 1 : 2)) return []
-  const withExamples = skill.triggers.filter(isByExamples)
-  const alike = withExamples.filter((trigger) => examplesOf(trigger).includes(example))
-  return (alike.length > 0 ? alike : withExamples).map((trigger) => {
+  if (!isSame && !isNamed && mostShared(prompt, skill) < (single.length > 2 ? 1 : 2)) return []
+  const own = skill.triggers.filter(isByExamples)
+  const alike = own.filter((trigger) => examplesOf(trigger).includes(example))
+  return (alike.length > 0 ? alike : own).map((trigger) => {
     return { skill, trigger, text: example, promptLine: 1 }
   })
 }
@@ -78,4 +79,9 @@ export function isByExamples({ when }: TriggerDeclaration): boolean {
 
 export function examplesOf({ when }: TriggerDeclaration): readonly string[] {
   return when?.kind === 'examples' ? when.examples : []
+}
+
+/** Prompts that do not mean the skill. */
+export function counterexamplesOf({ when }: TriggerDeclaration): readonly string[] {
+  return when?.kind === 'examples' ? (when.not ?? []) : []
 }

@@ -94,12 +94,11 @@ export interface CaseVerdict {
   expected: PromptCase['inject']
   /** Paths of references, as `skill:path` if several skills compete. */
   injected: readonly string[]
+  /** References of other skills that it injects too, if one skill is judged. A prompt meant for it is wrong then. */
+  foreign?: readonly string[] | undefined
 }
 
-/**
- * Compares the references that a prompt injects with the case. @param only counts one skill's
- * references.
- */
+/** Compares the references that a prompt injects with the case. @param only judges one skill among the others. */
 export function judgeCase(
   { prompt, inject }: PromptCase,
   skills: readonly TriggerSkill[],
@@ -107,17 +106,23 @@ export function judgeCase(
 ): CaseVerdict {
   const all = planInjection(matchTriggers(prompt, skills).matches).injected
   const injected = all.filter(({ skill }) => only === undefined || skill === only)
+  const foreign = all.flatMap(({ skill, path }) =>
+    only === undefined || skill === only ? [] : [`${skill}:${path}`],
+  )
+  const others = foreign.length > 0 ? { foreign } : {}
+  const isMeant = typeof inject === 'boolean' ? inject : inject.length > 0
+  const isOnlyItsOwn = !isMeant || foreign.length === 0
   const names = injected.map(({ skill, path }) => [path, `${skill}:${path}`])
   const isNamed = skills.length > 1 && only === undefined
   const paths = injected.map(({ skill, path }) => (isNamed ? `${skill}:${path}` : path))
   if (typeof inject === 'boolean') {
-    return { prompt, ok: paths.length > 0 === inject, expected: inject, injected: paths }
+    const isRight = paths.length > 0 === inject
+    return { prompt, ok: isRight && isOnlyItsOwn, expected: inject, injected: paths, ...others }
   }
   const isMet = names.every((spellings) => spellings.some((name) => inject.includes(name)))
-  const isComplete = inject.every((expectedPath) =>
-    names.some((spellings) => spellings.includes(expectedPath)),
-  )
-  return { prompt, ok: isMet && isComplete, expected: inject, injected: paths }
+  const isComplete = inject.every((wanted) => names.some((spellings) => spellings.includes(wanted)))
+  const ok = isMet && isComplete && isOnlyItsOwn
+  return { prompt, ok, expected: inject, injected: paths, ...others }
 }
 
 export interface Measurement {
@@ -138,10 +143,12 @@ export interface Share {
 export function measure(verdicts: readonly CaseVerdict[]): Measurement {
   const isMeant = ({ expected }: CaseVerdict) =>
     typeof expected === 'boolean' ? expected : expected.length > 0
-  const fired = verdicts.filter(({ injected }) => injected.length > 0)
-  const meantToFire = verdicts.filter(isMeant)
-  const right = meantToFire.filter(({ ok }) => ok).length
-  return { precision: shareOf(right, fired.length), recall: shareOf(right, meantToFire.length) }
+  const fired = verdicts.filter(
+    (one) => one.injected.length > 0 || (isMeant(one) && one.foreign !== undefined),
+  )
+  const meant = verdicts.filter(isMeant)
+  const right = meant.filter(({ ok }) => ok).length
+  return { precision: shareOf(right, fired.length), recall: shareOf(right, meant.length) }
 }
 
 export function caseLines(verdicts: readonly CaseVerdict[]): string[] {
@@ -149,9 +156,10 @@ export function caseLines(verdicts: readonly CaseVerdict[]): string[] {
     if (typeof paths === 'boolean') return paths ? 'a reference' : 'nothing'
     return paths.join(', ') || 'nothing'
   }
-  return verdicts.flatMap(({ prompt, ok, expected, injected }) => {
+  return verdicts.flatMap(({ prompt, ok, expected, injected, foreign }) => {
     const head = safeLine(`${ok ? 'OK' : 'FAIL'} ${prompt.slice(0, 100)} -> ${list(injected)}`)
-    return ok ? [head] : [head, safeLine(`Expected: ${list(expected)}`)]
+    const others = foreign ? [safeLine(`Of other skills: ${list(foreign)}`)] : []
+    return ok ? [head, ...others] : [head, ...others, safeLine(`Expected: ${list(expected)}`)]
   })
 }
 

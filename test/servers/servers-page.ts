@@ -41,7 +41,6 @@ function serverTable(rows: readonly Row[]): string {
 
 function requestTable(rows: readonly Row[]): string {
   const requests = rows.filter((row) => row.table === 'requests')
-  const right = requests.filter(({ ok }) => ok).length
   const lines = requests.map(({ request, tool, parameters, decision, ok }) => [
     request,
     `\`${tool}\``,
@@ -50,7 +49,7 @@ function requestTable(rows: readonly Row[]): string {
     ok ? 'yes' : '**no**',
   ])
   const head = ['request', 'tool', 'parameters', 'decision', 'right']
-  return `## Requests in words\n\n${right} of ${requests.length} have the expected tool and parameters.\n\n${table(head, lines)}`
+  return `## Requests in words\n\n${about}\n\n${table(head, lines)}`
 }
 
 function seedTable(rows: readonly Row[]): string {
@@ -83,3 +82,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
     `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
 }
+
+const about = `These requests are written together with the rules that read them, so they show what must keep working, not how often a
+request works that nobody has seen. On 141 requests that nobody tuned to, words alone called 29 % as intended in
+version 0.2, asked about 66 % and were wrong in 5 %; the rest is a job for a model (\`tools do --model\`).`

@@ -7,7 +7,10 @@ import { compilePattern } from '../../src/trigger/pattern.ts'
 const paths = { kind: 'paths', paths: ['src/**/*.{ts,tsx}', '*.css'], on: 'read', require: true }
 const expected = [
   { match: '^/x', inject: 'a.md' },
-  { inject: 'b.md', when: { kind: 'examples', examples: ['ship it', 'roll it out'] } },
+  {
+    inject: 'b.md',
+    when: { kind: 'examples', examples: ['ship it', 'roll it out'], not: ['ship a parcel'] },
+  },
   { inject: 'c.md', when: paths },
   { inject: 'd.md', when: { kind: 'command', pattern: '^git push', require: true } },
 ]
@@ -21,6 +24,7 @@ it('reads the four kinds as a list, as lines, and in its own written form', () =
   - match: ^/x
     inject: a.md
   - examples: [ship it, roll it out]
+    not: [ship a parcel]
     inject: b.md
   - paths: ["src/**/*.{ts,tsx}", "*.css"]
     on: read
@@ -32,7 +36,7 @@ it('reads the four kinds as a list, as lines, and in its own written form', () =
   const lines = `metadata:
   triggers: |
     ^/x => a.md
-    examples: ship it | roll it out => b.md
+    examples: ship it | roll it out !not ship a parcel => b.md
     paths[read]: src/**/*.{ts,tsx}, *.css => c.md !require
     command: ^git push => d.md
 `

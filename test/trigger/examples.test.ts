@@ -2,7 +2,9 @@ import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { explainPrompt } from '../../src/trigger/explain.ts'
-import { matchTriggers } from '../../src/trigger/examples.ts'
+import { namesIn } from '../../src/rank/names.ts'
+import { prepareRanker } from '../../src/rank/ranker.ts'
+import { matchTriggers, skillDocuments } from '../../src/trigger/examples.ts'
 import { makeFixture } from '../hooks/_fixture.ts'
 
 function skill(name: string, description: string, examples: readonly string[] = []) {
@@ -67,6 +69,48 @@ it('explains why a skill is not certain: another skill, or a name that the skill
   )
 })
 
+it.each([
+  'use the invoice skill',
+  'Use skill `invoice` for this',
+  'take $invoice for the service that we ship to staging',
+])('ranks a skill first that the prompt names: %j', (prompt) => {
+  expect(fired(prompt)).toEqual(['invoice'])
+})
+
+it.each([
+  ['use doca-spcx-cc on this', 'doca-spcx-cc'],
+  ['use the doca_spcx_cc skill to ship a service', 'doca-spcx-cc'],
+  ['doca spcx cc: ship the service to staging', 'doca-spcx-cc'],
+  ['the skill doca-spcx for staging', 'doca-spcx'],
+])('finds the skill that is named in full: %j', (prompt, expected) => {
+  const more = ['doca-spcx-cc', 'doca-spcx', 'test'].map((name) => skill(name, 'Checks things.'))
+  const [first] = prepareRanker(skillDocuments([...skills, ...more]))(prompt).ranked
+  expect(first?.id).toBe(expected)
+})
+
+it('takes one common word for prose', () => {
+  expect(namesIn('run a test of the service', ['test', 'service'])).toEqual([])
+})
+
+it('does not fire on a prompt that is like a `not` example', () => {
+  const [deploy, ...others] = skills
+  const when = { kind: 'examples' as const, examples: deploy?.triggers[0]?.when?.examples ?? [] }
+  const firedWith = (not: readonly string[]) => {
+    const trigger = { match: 'examples', inject: 'a.md', line: 1, when: { ...when, not } }
+    const changed = {
+      ...skill('deploy', 'Deploys services to staging and production.'),
+      triggers: [trigger],
+    }
+    const prompt = 'please ship the billing service to staging'
+    const { matches } = matchTriggers(prompt, [changed, ...others])
+    return matches.map((match) => match.skill.name)
+  }
+  expect(firedWith([])).toEqual(['deploy'])
+  expect(firedWith(['ship the billing service to staging'])).toEqual([])
+  expect(firedWith(['please ship the billing service to staging again'])).toEqual([])
+  expect(firedWith(['what is the weather'])).toEqual(['deploy'])
+})
+
 it('needs more than one word in common with an example', () => {
   expect(fired('service')).toEqual([])
   expect(fired('new service')).toEqual([])
@@ -79,7 +123,7 @@ it('fires on an example of one word', () => {
 })
 
 it('does not fire on the name of another product', () => {
-  const prompt = 'please roll out the new version of the service'
+  const prompt = 'please ship the billing service to staging'
   expect(fired(prompt)).toEqual(['deploy'])
   expect(fired(`${prompt} on Boomi Atomsphere Runtime`)).toEqual([])
 })

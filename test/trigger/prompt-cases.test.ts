@@ -1,5 +1,14 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { measure, measureLine, readPromptCases, shareOf } from '../../src/trigger/prompt-cases.ts'
+import {
+  judgeCase,
+  measure,
+  measureLine,
+  readPromptCases,
+  shareOf,
+} from '../../src/trigger/prompt-cases.ts'
 
 it('reads the files of skill-creator too', () => {
   const queries =
@@ -48,4 +57,22 @@ it('prints no share if there are no cases', () => {
   expect(measureLine(measure([]))).toBe(
     'precision unknown, as nothing fired, recall unknown, as no prompt is meant to fire, with 95 % confidence',
   )
+})
+
+it('counts a prompt for a skill as wrong if it injects a reference of another skill too', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'skillrail-cases-'))
+  const skills = ['deploy', 'ship'].map((name) => {
+    writeFileSync(join(directory, `${name}.md`), 'text')
+    const triggers = [{ match: name, inject: `${name}.md`, line: 1 }]
+    return { name, directory, path: join(directory, 'SKILL.md'), triggers }
+  })
+  const judged = (prompt: string, inject: boolean) =>
+    judgeCase({ prompt, inject }, skills, 'deploy')
+  expect(judged('deploy it', true)).toMatchObject({ ok: true, injected: ['deploy.md'] })
+  const both = judged('deploy and ship it', true)
+  expect(both).toMatchObject({ ok: false, foreign: ['ship:ship.md'] })
+  expect(judged('ship it', false)).toMatchObject({ ok: true, foreign: ['ship:ship.md'] })
+  const missed = judged('ship it', true)
+  expect(missed).toMatchObject({ ok: false, injected: [], foreign: ['ship:ship.md'] })
+  expect(measure([both, missed]).precision).toMatchObject({ share: 0, total: 2 })
 })

@@ -252,7 +252,7 @@ function required(value) {
 		isRequired: true
 	};
 }
-function listOf(form, fits) {
+function listOf$1(form, fits) {
 	return {
 		form: `a list of ${form}`,
 		fits: isListOf(fits)
@@ -4113,10 +4113,15 @@ const triggerKeys = [
 	...triggerKinds,
 	"inject",
 	"on",
-	"require"
+	"require",
+	"not"
 ];
 /** The kinds of triggers that an option belongs to. */
-const kindsWith = /* @__PURE__ */ new Map([["on", ["paths"]], ["require", ["paths", "command"]]]);
+const kindsWith = /* @__PURE__ */ new Map([
+	["on", ["paths"]],
+	["not", ["examples"]],
+	["require", ["paths", "command"]]
+]);
 function readEntry(reader, item) {
 	if (item.kind !== "map") return reader.report("trigger-form", item, `A trigger is ${describe(item)}, no map.`, "Write `- match: PATTERN` and below it `inject: FILE`.");
 	const values = valuesOf(item);
@@ -4148,31 +4153,41 @@ function readOccasion(reader, item, values, kind, at) {
 	const node = values.get(kind);
 	const require = reader.boolean("require", values.get("require"));
 	const on = reader.choice("on", values.get("on"), ["edit", "read"]);
+	const not = textsOf(reader, "not", values.get("not"));
 	if (kind === "examples" || kind === "paths") {
-		const texts = (node?.kind === "list" ? node.items : node ? [node] : []).flatMap((one) => reader.text(kind, one) ?? []);
+		const texts = textsOf(reader, kind, node);
 		if (texts.length > 0) return triggerOf(kind, texts, at, {
 			on,
-			require
+			require,
+			not
 		});
 		return reader.report("trigger-form", node ?? item, `The \`${kind}\` of a trigger is empty.`);
 	}
 	const pattern = readPart(reader, item, values, kind);
 	return pattern === void 0 ? void 0 : triggerOf(kind, [pattern], at, { require });
 }
-function triggerOf(kind, texts, at, { on = "edit", require }) {
+function textsOf(reader, name, node) {
+	return (node?.kind === "list" ? node.items : node && !isNull(node) ? [node] : []).flatMap((one) => reader.text(name, one) ?? []);
+}
+function triggerOf(kind, texts, at, { on = "edit", require, not = [] }) {
 	const [pattern = ""] = texts;
 	if (kind === "match") return {
 		match: pattern,
 		...at
 	};
-	if (kind === "examples") return {
-		match: `examples: ${texts.join(" | ")}`,
-		...at,
-		when: {
+	if (kind === "examples") {
+		const match = `examples: ${[texts.join(" | "), ...not.length > 0 ? [not.join(" | ")] : []].join(" !not ")}`;
+		const when = {
 			kind,
-			examples: texts
-		}
-	};
+			examples: texts,
+			...not.length > 0 ? { not } : {}
+		};
+		return {
+			match,
+			...at,
+			when
+		};
+	}
 	if (kind === "command") {
 		const when = {
 			kind,
@@ -4226,19 +4241,24 @@ function readTriggerLine(text, line) {
 	const [, inject = "", required] = /^(.*?)( !require)?$/.exec(text.slice(separator + 4).trim()) ?? [];
 	if (separator < 0 || match === "" || inject === "") return void 0;
 	const [, kind, on, rest = ""] = /^(examples|command|paths(?:\[(edit|read)\])?):(.+)$/.exec(match) ?? [];
-	const list = (separator) => rest.split(separator).flatMap((text) => text.trim() || []);
 	const require = required === void 0 ? void 0 : true;
 	const at = {
 		inject,
 		line
 	};
 	if (kind === void 0) return triggerOf("match", [match], at, {});
-	if (kind === "examples") return triggerOf(kind, list("|"), at, {});
+	if (kind === "examples") {
+		const [meant = "", ...others] = rest.split(" !not ");
+		return triggerOf(kind, listOf(meant, "|"), at, { not: listOf(others.join("|"), "|") });
+	}
 	if (kind === "command") return triggerOf(kind, [rest.trim()], at, { require });
 	return triggerOf("paths", rest.replaceAll(/\{[^{}]*\}/g, (group) => group.replaceAll(",", "\0")).split(",").flatMap((path) => path.trim().replaceAll("\0", ",") || []), at, {
 		on: on === "read" ? on : "edit",
 		require
 	});
+}
+function listOf(text, separator) {
+	return text.split(separator).flatMap((part) => part.trim() || []);
 }
 function checked(reader, at, trigger) {
 	if (staysInside(trigger.inject)) return trigger;
@@ -4620,7 +4640,7 @@ const validateOptions = {
 	rules: {
 		path: required(rule.text),
 		directoryName: rule.text,
-		files: listOf("files", isObject),
+		files: listOf$1("files", isObject),
 		readFile: rule.callback
 	},
 	renamed: { profile: "For the profile `reference` use validateReference." }
