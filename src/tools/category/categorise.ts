@@ -56,9 +56,12 @@ export function contractCategoriesOf(tools: readonly CategorisedTool[]): Map<str
   for (const [server, list] of Map.groupBy(tools, serverOf)) {
     const known = categoryOfServer(server) ?? sharedCategory(list)
     const byTool = known === undefined ? categoriesByTools(list) : undefined
-    for (const { id } of list) {
-      const category = known ?? byTool?.get(id)
-      if (category !== undefined) assigned.set(id, category)
+    for (const tool of list) {
+      const [own, ...others] = categoriesNaming(tool)
+      // A server of one category can also have a tool of another one, which is guarded as such.
+      const named = others.length === 0 ? own : undefined
+      const category = known === undefined ? byTool?.get(tool.id) : (named ?? known)
+      if (category !== undefined) assigned.set(tool.id, category)
     }
   }
   return assigned

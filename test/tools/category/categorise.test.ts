@@ -87,9 +87,9 @@ describe('a tool', () => {
     },
   )
 
-  it('of a server that the format names belongs to its category, whatever its own name is', () => {
-    const tools = ['list_tables', 'fork', 'star'].map((name) => named(`github-acme__${name}`))
-    expect(new Set(categorise(tools).values())).toEqual(new Set(['github']))
+  it('of a server that the format names belongs to its category, unless its name is of another one', () => {
+    const tools = ['fork', 'star', 'list_tables'].map((name) => named(`github-acme__${name}`))
+    expect([...categorise(tools).values()]).toEqual(['github', 'github', 'database'])
   })
 
   it('belongs to its own category if most tools of its server are of the format', () => {
