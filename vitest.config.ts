@@ -125,7 +125,7 @@ const otherSuites: Record<string, () => Suite> = {
     serial: true,
     env: { SKILLRAIL_TEST_KILLS: process.env['SKILLRAIL_TEST_KILLS'] ?? '10' },
   }),
-  /** Real processes: rails whose process works on after its hook, clients, terminals, the installed package. */
+  /** Starts many real processes: MCP servers, Git, rails, clients, terminals, the installed package. */
   processes: () => ({
     include: ['test/**/*.processes.ts'],
     testTimeout: 180_000,

@@ -205,13 +205,13 @@ export const waysIn: readonly WayIn[] = [
   {
     way: 'a gate approved by another caller than that of `run`',
     prevention: 'the option does not exist there',
-    file: 'test/chain/commands.test.ts',
+    file: 'test/chain/commands.processes.ts',
     title: 'is not approved in advance by runs %s',
   },
   {
     way: 'a report about a cancelled run',
     prevention: 'refused until the user resumes it',
-    file: 'test/chain/commands.test.ts',
+    file: 'test/chain/commands.processes.ts',
     title: 'takes no report for a run that a user cancelled, until the user resumes it',
   },
   {
@@ -343,7 +343,7 @@ export const waysIn: readonly WayIn[] = [
   {
     way: 'workflows of a project',
     prevention: 'calls that an unaccepted one stands before are refused',
-    file: 'test/tools/call/commands.test.ts',
+    file: 'test/tools/call/commands.processes.ts',
     title: 'neither runs nor skips a workflow of a project that nobody trusted',
   },
   {
@@ -355,13 +355,13 @@ export const waysIn: readonly WayIn[] = [
   {
     way: 'a tool that is moved out of a category',
     prevention: 'the workflows of the accepted category stay before it',
-    file: 'test/cli/own-changes.test.ts',
+    file: 'test/cli/own-changes.processes.ts',
     title: 'still applies to its tool if the tool %s, and reports that',
   },
   {
     way: 'a change beside one that the user makes with a command',
     prevention: 'not accepted with it',
-    file: 'test/cli/own-changes.test.ts',
+    file: 'test/cli/own-changes.processes.ts',
     title: 'does not accept what somebody else wrote into the file',
   },
   {
@@ -412,7 +412,7 @@ export const waysIn: readonly WayIn[] = [
   {
     way: 'a session that a project brings',
     prevention: 'no prerequisite counts as done, no value becomes a parameter',
-    file: 'test/tools/call/commands.test.ts',
+    file: 'test/tools/call/commands.processes.ts',
     title: 'runs the steps of a workflow even if %s of the project claims that they have run',
   },
   {
@@ -514,7 +514,7 @@ export const waysIn: readonly WayIn[] = [
   {
     way: 'what goes into files about a run',
     prevention: 'secrets are masked; files for you alone',
-    file: 'test/cli/kept-files.test.ts',
+    file: 'test/cli/kept-files.processes.ts',
     title: 'contain none of the secrets in the input',
   },
   {
@@ -526,13 +526,13 @@ export const waysIn: readonly WayIn[] = [
   {
     way: 'a model that asks our MCP server for a call',
     prevention: 'only what reads runs without a yes of the person at the client',
-    file: 'test/mcp/calls.test.ts',
+    file: 'test/mcp/calls.processes.ts',
     title: 'refuses the call if the client cannot ask, and says how to allow it',
   },
   {
     way: 'what a model adds to a call there',
     prevention: 'no argument says yes, leaves out a step or gives trust',
-    file: 'test/mcp/calls.test.ts',
+    file: 'test/mcp/calls.processes.ts',
     title: 'ignores %s of the model',
   },
   {
@@ -544,7 +544,7 @@ export const waysIn: readonly WayIn[] = [
   {
     way: 'a tool that is called through our MCP server',
     prevention: 'the same gate as every call',
-    file: 'test/mcp/calls.test.ts',
+    file: 'test/mcp/calls.processes.ts',
     title: 'runs its steps once in a session, before any way to call the tool',
   },
   {
@@ -622,7 +622,7 @@ export const waysIn: readonly WayIn[] = [
   {
     way: 'what a person is asked there',
     prevention: 'all of it fits; 7 questions a request, none longer than can be read',
-    file: 'test/mcp/calls.test.ts',
+    file: 'test/mcp/calls.processes.ts',
     title: 'asks no question that is too long to read, and repeats no long name',
   },
   {
