@@ -2,6 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { openLocalServer, pageRoute } from '../../src/core/local-server.ts'
@@ -138,32 +139,42 @@ describe.skipIf(isMissing('chromium'))(
   `the HTML report in a browser${skipReason('chromium')}`,
   () => {
     it('runs and loads no code that a skill put into its names, output and errors', async () => {
-      expect(
-        await reached((beacon) =>
+      // Shows that these texts reach the beacon as markup, and how long this browser takes for that.
+      const started = performance.now()
+      const asMarkup = await reached(
+        (beacon) =>
           hostileTexts(beacon)
             .map((text) => `<p>${text}</p>`)
             .join(''),
-        ),
-      ).not.toEqual([])
-      expect(
-        await reached((beacon) => renderReport('html', hostileResult(hostileTexts(beacon)))),
-      ).toEqual([])
+        (firstRequest) => Promise.race([firstRequest, delay(30_000)]),
+      )
+      expect(asMarkup).not.toEqual([])
+      const patienceMs = 4000 + 2 * (performance.now() - started)
+      const inReport = await reached(
+        (beacon) => renderReport('html', hostileResult(hostileTexts(beacon))),
+        () => delay(patienceMs),
+      )
+      expect(inReport).toEqual([])
     })
   },
 )
 
-/** Paths that are asked for when a file is open in a browser for a while. */
-async function reached(contentOf: (beacon: string) => string): Promise<string[]> {
+/** Returns the paths that a file asks for while a browser has it open. */
+async function reached(
+  contentOf: (beacon: string) => string,
+  until: (firstRequest: Promise<void>) => Promise<unknown>,
+): Promise<string[]> {
   const paths: string[] = []
+  const firstRequest = later<void>()
   const pageServer = await listenOnLoopback((request, response) => {
     paths.push(request.url ?? '')
+    firstRequest.resolve()
     response.end()
   })
   try {
     const file = join(mkdtempSync(join(tmpdir(), 'skillrail-report-')), 'report.html')
     writeFileSync(file, contentOf(pageServer.url))
-    const until = new Promise((resolve) => setTimeout(resolve, 4000))
-    await openInChromium(pathToFileURL(file).href, { until })
+    await openInChromium(pathToFileURL(file).href, { until: until(firstRequest.promise) })
     return paths
   } finally {
     await pageServer.stop()
