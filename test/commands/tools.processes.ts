@@ -531,7 +531,7 @@ it('enforces workflows before calls', { timeout: 180_000 }, () =>
       '0 tools call get_echo message=x --session eight → status=success',
       '0 workflow remove look-first --yes',
       '0 tools call get_echo message=x --session nine → status=success',
-      '3 tools do "get the message back" --session ten → decidedBy=words decision=shortlist request-unclear',
+      '3 tools do "get the message back" --session ten → decidedBy=words decision=answer request-unclear',
     ],
   ),
 )
