@@ -1,5 +1,6 @@
+import { fork } from 'node:child_process'
 import { type Profiler, Session } from 'node:inspector'
-import { Worker, isMainThread, parentPort, workerData } from 'node:worker_threads'
+import { fileURLToPath } from 'node:url'
 
 /** Prepares work on an input of a size. */
 export type WorkOfSize = (size: number) => () => unknown
@@ -10,29 +11,25 @@ export type WorkOfSize = (size: number) => () => unknown
  * engine counts them for coverage. So the answer is the same on every machine and under any load. The
  * work inside one regular expression or one built-in function is not counted.
  *
- * `file` exports the {@link WorkOfSize} with this name. It runs in a thread where nothing was compiled
- * before, because the engine counts only in code that it compiles afterwards.
+ * `file` exports the {@link WorkOfSize} with this name. It runs in a process of its own, because the engine
+ * counts only in code that it compiles afterwards. A thread of the test's process would do too, but there
+ * the engine was once seen to end the whole process.
  */
 export async function growthOf(file: URL, name: string, size: number): Promise<number> {
-  const worker = new Worker(new URL(import.meta.url), {
-    workerData: { file: file.href, name, size },
-  })
+  const request: Request = { file: file.href, name, size }
+  const counting = fork(fileURLToPath(import.meta.url), [JSON.stringify(request)])
   return await new Promise((resolve, reject) => {
-    worker.once('message', resolve)
-    worker.once('error', reject)
+    counting.once('message', resolve)
+    counting.once('exit', (code, signal) => {
+      reject(new Error(`the process that counts ended: ${signal ?? code}`))
+    })
   })
 }
-
-if (!isMainThread && isRequest(workerData)) parentPort?.postMessage(await growth(workerData), [])
 
 interface Request {
   file: string
   name: string
   size: number
-}
-
-function isRequest(data: unknown): data is Request {
-  return typeof data === 'object' && data !== null && 'file' in data && 'name' in data
 }
 
 async function growth({ file, name, size }: Request): Promise<number> {
@@ -65,4 +62,14 @@ function blocksRun(session: Session): number {
     .filter(({ url }) => !url.startsWith('node:'))
     .flatMap((script) => script.functions)
   return functions.flatMap(({ ranges }) => ranges).reduce((sum, { count }) => sum + count, 0)
+}
+
+const given = process.argv[2]
+if (
+  process.send !== undefined &&
+  process.argv[1] === fileURLToPath(import.meta.url) &&
+  given !== undefined
+) {
+  process.send(await growth(JSON.parse(given)))
+  process.disconnect()
 }
