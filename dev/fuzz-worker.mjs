@@ -17,7 +17,7 @@ mkdirSync(finds, { recursive: true })
 const known = readdirSync(corpus).map((file) => readFileSync(path.join(corpus, file)))
 const reached = new Uint8Array(branches)
 const seen = new Set()
-const mostFinds = 10
+const maxFinds = 10
 /** The words of the language as often as those of the code, which are many. */
 const often = Array.from({ length: Math.ceil(literals.length / words.length) }, () => words).flat()
 const end = performance.now() + seconds * 1000
@@ -31,7 +31,7 @@ runGuided({
   words: [...often, ...literals].map((text) => Buffer.from(text)),
   counters: counted,
   random: randomFrom(seed),
-  goesOn: () => performance.now() < end && seen.size < mostFinds,
+  goesOn: () => performance.now() < end && seen.size < maxFinds,
   onStart(data) {
     input.set(data.subarray(0, input.length))
     state[1] = Math.min(data.length, input.length)

@@ -39,7 +39,7 @@ const slow = 1000
  */
 const endlessLooks = 20
 /** Bytes of a find, deflated, up to which it is printed. */
-const mostPrinted = 4096
+const maxPrinted = 4096
 
 const all = readdirSync(targets).map((file) => path.basename(file, '.ts'))
 const unknown = positionals.filter((name) => !all.includes(name))
@@ -77,7 +77,7 @@ async function runWaiting() {
 /** What makes the file of a find again, where nobody keeps the file itself. */
 function printInput(file) {
   const deflated = deflateRawSync(readFileSync(file), { level: 9 })
-  if (deflated.length > mostPrinted) return
+  if (deflated.length > maxPrinted) return
   const text = deflated.toString('base64')
   const program = `process.stdout.write(require('zlib').inflateRawSync(Buffer.from('${text}','base64')))`
   console.log(`    node -e "${program}" > ${path.basename(file)}`)

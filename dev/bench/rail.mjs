@@ -18,8 +18,8 @@ import { cpuOf, median } from './_measure.mjs'
 const data = process.env.SKILLRAIL_BENCH ?? resolve('../shared/bench')
 const generator = join(data, 'generate-skills.mjs')
 const rounds = 21
-const mostAtPrompt = 10
-const mostToStartMs = 2000
+const maxAtPrompt = 10
+const maxToStartMs = 2000
 
 if (!existsSync(generator)) {
   console.log(`skipped: ${generator} is not there`)
@@ -74,7 +74,7 @@ function measure(skills) {
       return performance.now() - before
     })
     const started = median(starts)
-    const verdict = started <= mostToStartMs ? `at most ${mostToStartMs}` : `OVER ${mostToStartMs}`
+    const verdict = started <= maxToStartMs ? `at most ${maxToStartMs}` : `OVER ${maxToStartMs}`
     print(skills, 'a rail starts', `${started.toFixed(0)} ms of time (${verdict})`)
 
     send('rail', prompt('/release 1.2'))
@@ -113,7 +113,7 @@ function measure(skills) {
       const free = median(pairs.map((pair) => pair.free))
       const added = median(pairs.map((pair) => pair.railed - pair.free))
       const isBound = kind.startsWith('a prompt')
-      const within = added <= mostAtPrompt ? `at most ${mostAtPrompt}` : `OVER ${mostAtPrompt}`
+      const within = added <= maxAtPrompt ? `at most ${maxAtPrompt}` : `OVER ${maxAtPrompt}`
       print(
         skills,
         kind,

@@ -24,7 +24,7 @@ const { build, evalRank } = await import(pathToFileURL(baselineFile).href)
 const measures = ['R@1', 'R@3', 'R@5', 'R@10', 'NDCG@10', 'MRR']
 /** With fewer queries a tool there are too few for examples. */
 const queriesPerTool = 5
-const mostExamples = 10
+const maxExamples = 10
 const folds = 10
 
 const sets = readSets(data, new RegExp(process.env.SETS ?? '.')).map((set) => ({
@@ -43,7 +43,7 @@ for (const set of sets) {
   compare(set, 'router', measureRoutes(set, routes), base)
   decided.push({ set, system: 'router', routes })
   if (set.queries.length >= queriesPerTool * set.tools.length) {
-    for (const most of [mostExamples, Infinity]) {
+    for (const most of [maxExamples, Infinity]) {
       const system = `${most === Infinity ? 'all' : most} examples`
       const taught = routesWithExamples(set, most)
       compare(set, `router, ${system}`, measureRoutes(set, taught), base)

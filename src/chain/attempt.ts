@@ -16,7 +16,7 @@ import type {
 import {
   isChain,
   keyOfExecution,
-  mostReworks,
+  maxReworks,
   type PlannedChain,
   type PlannedStep,
   stepLabel,
@@ -160,7 +160,7 @@ class Attempt {
     const isRejected = outcome.kind === 'finished' && outcome.rejected === true && !outcome.chain
     if (rework === undefined || !isRejected || this.#halt) return undefined
     const before = this.#reworks.filter((one) => one.step === step.step).length
-    if (before >= mostReworks) return undefined
+    if (before >= maxReworks) return undefined
     const earlier = this.#units.slice(0, this.#unitOf(step)).flat()
     return earlier.find((one) => stepLabel(one) === rework && one.excluded !== true)
   }

@@ -122,7 +122,7 @@ export function stepLabel({ step }: { step: string }): string {
 }
 
 /** How many rejections of a step lead back in one attempt of its chain. The next one ends the run. */
-export const mostReworks = 3
+export const maxReworks = 3
 
 /**
  * The key of one execution of a step: the attempt of its chain, then `.N` for its own attempt N, then
@@ -219,7 +219,7 @@ function reworkLines(steps: readonly PlannedStep[]): string[] {
   return flatten(steps, 0).flatMap(({ step }) => {
     const { rework } = step
     if (rework === undefined) return []
-    const times = `at most ${mostReworks} times; the next one ends the run`
+    const times = `at most ${maxReworks} times; the next one ends the run`
     return [`${safeLine(stepLabel(step))}: a rejection leads back to ${safeLine(rework)}, ${times}`]
   })
 }

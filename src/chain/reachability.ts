@@ -434,10 +434,10 @@ function settled({ lastUse }: Walk, state: State, before: State, index: number):
   return { ...state, worst: isEarly ? undefined : state.worst, statuses }
 }
 
-const mostStates = 4096
+const maxStates = 4096
 
 function limited(states: readonly State[]): readonly State[] {
-  if (states.length <= mostStates) return states
+  if (states.length <= maxStates) return states
   const forgotten = states.map((state) => {
     const statuses = new Map([...state.statuses.keys()].map((name) => [name, 'any' as const]))
     return { ...state, statuses }

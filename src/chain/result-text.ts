@@ -22,9 +22,9 @@ function labelled(label: string, text: string): string[] {
   return [`${label}: ${first}`, ...rest.map((line) => `  ${line}`)]
 }
 
-const mostCharacters = 2000
+const maxCharacters = 2000
 
 /** Cuts a long text for display; `--json` has all of it. */
 export function shortText(text: string): string {
-  return cutWithCount(text.trimEnd(), mostCharacters, '; runs show --json has them')
+  return cutWithCount(text.trimEnd(), maxCharacters, '; runs show --json has them')
 }

@@ -145,20 +145,20 @@ function layoutOf(rows: readonly Row[], width: number): Layout {
   // If the screen is narrow, names become shorter, and then bars disappear.
   const names = Math.min(most(nameOf), Math.max(8, width - times - 4))
   const left = width - names - times - 4
-  const room = left - 2 - 2 - leastNote
-  const bars = room < leastBar ? 0 : Math.min(24, room)
+  const room = left - 2 - 2 - minNote
+  const bars = room < minBar ? 0 : Math.min(24, room)
   const notes = left - 2 - (bars === 0 ? 0 : bars + 2)
   return {
     names,
     times,
     bars,
-    notes: notes < leastNote ? 0 : notes,
+    notes: notes < minNote ? 0 : notes,
     span: spanOf(rows.map(({ step }) => step)) ?? noSpan,
   }
 }
 
-const leastBar = 8
-const leastNote = 12
+const minBar = 8
+const minNote = 12
 
 function line(
   row: Row,

@@ -64,7 +64,7 @@ function settingsLines(errors: readonly Diagnostic[], screen: Screen): Lines {
 }
 
 /** More entries are for the command of the part. */
-const mostEntries = 5
+const maxEntries = 5
 
 const commands = {
   skills: 'validate',
@@ -75,11 +75,11 @@ const commands = {
 
 function partLines({ name, summary, entries }: OverviewPart, screen: Screen): Lines {
   const notable = entries.filter(({ status }) => status !== 'ok')
-  const rest = notable.length - mostEntries
+  const rest = notable.length - maxEntries
   return [
     '',
     `${name.padEnd(9)}${safeLine(summary)}`,
-    ...notable.slice(0, mostEntries).flatMap((entry) => entryLines(entry, screen)),
+    ...notable.slice(0, maxEntries).flatMap((entry) => entryLines(entry, screen)),
     rest > 0 && `  … ${rest} more: skillrail ${commands[name]}`,
   ]
 }

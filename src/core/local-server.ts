@@ -33,10 +33,10 @@ const headMs = 5000
 /**
  * Maximum number of connections that have not sent the token yet; with more, the oldest is closed.
  */
-const mostStrangers = 64
+const maxStrangers = 64
 
 /** Maximum number of connections: the commands of one user never need more. */
-const mostConnections = 256
+const maxConnections = 256
 
 /**
  * Opens an HTTP server on 127.0.0.1 for the processes and pages of one user, which have the token. It
@@ -73,9 +73,9 @@ export async function openLocalServer(options: LocalServerOptions): Promise<Loca
       strangers.delete(socket)
     })
     const [oldest] = strangers
-    if (strangers.size > mostStrangers) oldest?.destroy()
+    if (strangers.size > maxStrangers) oldest?.destroy()
   })
-  server.maxConnections = mostConnections
+  server.maxConnections = maxConnections
   const port = await listen(server, options.port ?? 0)
   return { port, stop: () => server.close(), destroy: () => server.closeAllConnections() }
 }

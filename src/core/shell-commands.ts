@@ -73,7 +73,7 @@ export function readPossibleCommands(
   line: string,
   isGuarded: (program: string) => boolean,
 ): { commands: readonly PossibleCommand[]; complete: boolean } {
-  const reader = new ShellReader({ isGuarded, mostCharacters: mostCharacters(line) })
+  const reader = new ShellReader({ isGuarded, maxCharacters: maxCharacters(line) })
   reader.readText(line, [])
   const withoutEscapes = line.replaceAll(/[\^`]/g, '').replaceAll('\\', '/')
   const place = { start: 0, end: line.length }
@@ -162,9 +162,9 @@ const assignment = /^[A-Za-z_]\w*\+?=/
 /** Maximum depth of texts inside texts, such as `sh -c "sh -c …"`. */
 const deepest = 12
 /** Maximum number of words in one command that can start another command. */
-const mostBeginnings = 100
+const maxBeginnings = 100
 /** Maximum characters of all texts that a guard reads in a line: the time must grow only with the line. */
-const mostCharacters = (line: string): number => 50_000 + 10 * line.length
+const maxCharacters = (line: string): number => 50_000 + 10 * line.length
 
 type Place = Pick<ShellCommand, 'start' | 'end'>
 
@@ -197,9 +197,9 @@ class ShellReader {
   #charactersLeft: number
 
   /** @param guard makes the reader include possible commands */
-  constructor(guard?: { isGuarded: (program: string) => boolean; mostCharacters: number }) {
+  constructor(guard?: { isGuarded: (program: string) => boolean; maxCharacters: number }) {
     this.#isGuarded = guard?.isGuarded
-    this.#charactersLeft = guard?.mostCharacters ?? Infinity
+    this.#charactersLeft = guard?.maxCharacters ?? Infinity
   }
 
   /** Limits the evidence of the commands inside to `evidence`. */
@@ -291,7 +291,7 @@ class ShellReader {
       const name = programName(word)
       if (!word.isConstant) this.giveUp()
       if (!isGuarded(name) && !runsText(name)) continue
-      if (++beginnings > mostBeginnings) return this.stopReading()
+      if (++beginnings > maxBeginnings) return this.stopReading()
       const command = words.slice(at)
       this.readAs('arguments', () => {
         if (isGuarded(name)) this.push({ ...facts, words: command, wrappers: next })

@@ -3,13 +3,13 @@ import type * as Diff from 'diff'
 import { safeLine } from './text.ts'
 
 /** Texts with more changed lines become a single block: a comparison would take minutes. */
-const mostChanges = 2000
+const maxChanges = 2000
 
 /** Returns a unified diff with three lines of context; empty for equal texts. The path is made one line. */
 export function unifiedDiff(path: string, before: string, after: string): string {
   if (before === after) return ''
   const { structuredPatch }: typeof Diff = createRequire(import.meta.url)('diff')
-  const options = { context: 3, maxEditLength: mostChanges }
+  const options = { context: 3, maxEditLength: maxChanges }
   const { hunks } = structuredPatch('', '', before, after, '', '', options) ?? {
     hunks: [wholeHunk(before, after)],
   }

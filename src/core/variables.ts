@@ -5,10 +5,10 @@ import { editDistance } from './text.ts'
 export function ownVariables(env: Runtime['env']): string[] {
   return Object.keys(env).filter((name) => {
     const [prefix = ''] = name.split('_', 1)
-    const isAsLong = Math.abs(prefix.length - ownPrefix.length) <= mostMistakes
-    return isAsLong && editDistance(prefix.toUpperCase(), ownPrefix) <= mostMistakes
+    const isAsLong = Math.abs(prefix.length - ownPrefix.length) <= maxMistakes
+    return isAsLong && editDistance(prefix.toUpperCase(), ownPrefix) <= maxMistakes
   })
 }
 
 const ownPrefix = 'SKILLRAIL'
-const mostMistakes = 2
+const maxMistakes = 2

@@ -50,7 +50,7 @@ function claim(
     return systemCode(error) !== 'EEXIST'
   }
   // That looks at every file, so one claim of sixteen does it.
-  if (name.startsWith('0')) forgetOldFiles(directory, runtime.now(), mostFiles)
+  if (name.startsWith('0')) forgetOldFiles(directory, runtime.now(), maxFiles)
   return true
 }
 
@@ -158,7 +158,7 @@ function takeMark(
   const { now = 0, most = Infinity } = conversation.calls ?? {}
   const mark: Mark = { skill: reference.skill, path: reference.path, turn, calls: now }
   makePrivateDirectory(dirname(place))
-  forgetOldFiles(dirname(dirname(place)), runtime.now(), mostFiles)
+  forgetOldFiles(dirname(dirname(place)), runtime.now(), maxFiles)
   for (;;) {
     try {
       writeFileSync(place, `${JSON.stringify(mark)}\n${more}`, { flag: 'wx', mode: 0o600 })
@@ -213,4 +213,4 @@ function sessionDirectory(runtime: Runtime, session: string): string {
 }
 
 /** Maximum number of turns, and of sessions, that are stored. */
-const mostFiles = 500
+const maxFiles = 500

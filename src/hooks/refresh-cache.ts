@@ -40,7 +40,7 @@ import {
 
 /** The coarsest clock of a file system (FAT): a second change within it can go unnoticed. */
 const clockGrainMs = 2000
-const mostCaches = 100
+const maxCaches = 100
 
 /** Reads all skills, writes the cache of a working directory if possible, and returns its content. */
 export function refreshCache(runtime: Runtime, place: CachePlace): { file: Buffer; index: Buffer } {
@@ -94,7 +94,7 @@ export function refreshCache(runtime: Runtime, place: CachePlace): { file: Buffe
   try {
     const directory = cacheDirectory(runtime)
     makePrivateDirectory(directory)
-    forgetOldFiles(directory, startedAt, mostCaches)
+    forgetOldFiles(directory, startedAt, maxCaches)
     if (index.length > 0) writeFileAtomicSync(indexPath(place.path), index, { mode: 0o600 })
     writeFileAtomicSync(place.path, file, { mode: 0o600 })
   } catch {

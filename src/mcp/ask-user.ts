@@ -6,7 +6,7 @@ import type { RequestSetup } from '#tools/call/do-request'
 import { type AskUser } from './tool.ts'
 
 /** Maximum number of questions per request: the SDK ends a request that still asks after 8 rounds. */
-export const mostQuestions = 7
+export const maxQuestions = 7
 
 const longestQuestion = 20_000
 
@@ -24,10 +24,10 @@ export function askWithinBounds(ask: AskUser | undefined): AskUser | undefined {
         message: `not called: its ${length} characters are too many to ask the user about; at most ${longestQuestion}`,
         hint: 'Make it smaller, or name a file instead of its text.',
       })
-    if (count++ >= mostQuestions)
+    if (count++ >= maxQuestions)
       throw new UsageError({
         code: 'too-many-questions',
-        message: `not called: the user answered ${mostQuestions} questions for this request already`,
+        message: `not called: the user answered ${maxQuestions} questions for this request already`,
         hint: 'Put the rest into a separate request.',
       })
     return await ask(question)

@@ -11,7 +11,7 @@ import { messageOf } from '#core/errors'
 import { isObject } from '#core/json'
 import { packageVersion } from '#core/runtime'
 import { safeLine } from '#core/text'
-import { mostQuestions } from './ask-user.ts'
+import { maxQuestions } from './ask-user.ts'
 import { chainTools } from './chain-tools.ts'
 import { type Arrival, Exchanges, questionPatienceMs, type Turn } from './exchange.ts'
 import { contentBlock } from '#tools/server/write-answers'
@@ -86,7 +86,7 @@ export class McpService {
     const tools = this.#tools
     const mcp = new sdk.McpServer(
       { name: 'skillrail', title: 'Skillrail', version: packageVersion() },
-      { capabilities, instructions, inputRequired: { maxRounds: mostQuestions + 1 } },
+      { capabilities, instructions, inputRequired: { maxRounds: maxQuestions + 1 } },
     )
     const { server } = mcp
     const invalid = (message: string): Error =>

@@ -36,11 +36,11 @@ export const questionPatienceMs = 600_000
  * approved call.
  */
 export class Exchanges {
-  readonly #limits = { patienceMs: questionPatienceMs, mostWaiting: 100, mostOfClient: 25 }
+  readonly #limits = { patienceMs: questionPatienceMs, maxWaiting: 100, maxOfClient: 25 }
   readonly #waiting = new Map<string, { exchange: Exchange; timer: NodeJS.Timeout }>()
   readonly #running = new Set<Exchange>()
 
-  constructor(limits: Partial<Record<'patienceMs' | 'mostWaiting' | 'mostOfClient', number>> = {}) {
+  constructor(limits: Partial<Record<'patienceMs' | 'maxWaiting' | 'maxOfClient', number>> = {}) {
     Object.assign(this.#limits, limits)
   }
 
@@ -125,10 +125,10 @@ export class Exchanges {
   async #ask(exchange: Exchange, question: Question): Promise<JsonValue | undefined> {
     const { raise, controller, arrival } = exchange
     if (!raise || controller.signal.aborted) return undefined
-    const { patienceMs, mostWaiting, mostOfClient } = this.#limits
+    const { patienceMs, maxWaiting, maxOfClient } = this.#limits
     const all = [...this.#waiting.values()]
     const ofClient = all.filter((one) => one.exchange.arrival.client === arrival.client)
-    if (ofClient.length >= mostOfClient || all.length >= mostWaiting)
+    if (ofClient.length >= maxOfClient || all.length >= maxWaiting)
       throw new UsageError({
         code: 'too-many-questions',
         message: 'not called: too many questions are open',

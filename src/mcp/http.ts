@@ -17,7 +17,7 @@ interface SessionLimits {
   /** A session without a request ends after this time; default 30 minutes. */
   idleMs: number
   /** If there are more, the session that was idle longest ends; default 64. */
-  mostSessions: number
+  maxSessions: number
 }
 
 export interface ServedHttp {
@@ -41,10 +41,10 @@ export function newToken(): string {
  * Rejects with the system's error if it cannot listen on the port.
  */
 export async function serveHttp(options: ServeHttpOptions): Promise<ServedHttp> {
-  const { project, port, token, idleMs = 1_800_000, mostSessions = 64 } = options
+  const { project, port, token, idleMs = 1_800_000, maxSessions = 64 } = options
   const service = await McpService.open(project)
   const { sdk } = service
-  const sessions = new HttpSessions(service, { idleMs, mostSessions })
+  const sessions = new HttpSessions(service, { idleMs, maxSessions })
   const shared = service.newClient(true)
   const modern = sdk.createMcpHandler(() => service.serverFor(shared), {
     legacy: 'reject',
@@ -119,7 +119,7 @@ class HttpSessions {
     const sessions = this.#sessions
     if (request.method !== 'POST' || !sdk.isInitializeRequest(body))
       return refusal(400, 'Bad Request: Mcp-Session-Id header is required')
-    if (sessions.size >= this.#limits.mostSessions) {
+    if (sessions.size >= this.#limits.maxSessions) {
       // Clients that leave without DELETE must not keep others out.
       const idle = [...sessions.values()].find((session) => session.idle.isIdle())
       if (!idle) return refusal(503, 'Too many sessions')

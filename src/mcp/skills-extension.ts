@@ -92,8 +92,8 @@ function mimeTypeOf(path: string): { mimeType?: string } {
 }
 
 /** Files that a host must be able to load (SEP-2640, Limits); a larger skill is not served. */
-const mostFiles = 512
-const mostBytes = 16 * 1024 * 1024
+const maxFiles = 512
+const maxBytes = 16 * 1024 * 1024
 
 /** The last segment of a skill's path is its name, and the format restricts names. */
 const validName = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
@@ -141,7 +141,7 @@ function entryOf({ info, files }: ServedSkill): Skill | undefined {
 function bytesOf({ directory }: SkillInfo, path: string): Buffer | undefined {
   const resolved = resolveInside(directory, path)
   if (!resolved.ok) return undefined
-  const options = { maxBytes: mostBytes, followSymlinks: false, binary: true }
+  const options = { maxBytes, followSymlinks: false, binary: true }
   const reading = readRegularFile(resolved.path, options)
   return reading.ok ? reading.bytes : undefined
 }
@@ -153,7 +153,7 @@ function servedSkill(info: SkillInfo, { discovery }: ServedProject): ServedSkill
   const files = listSkillFiles(info.directory)
   const size = files.reduce((sum, file) => sum + file.size, 0)
   const isWhole = files.some(({ path }) => path === 'SKILL.md')
-  if (!isWhole || files.length > mostFiles || size > mostBytes) return undefined
+  if (!isWhole || files.length > maxFiles || size > maxBytes) return undefined
   return { info, files }
 }
 

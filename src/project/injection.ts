@@ -167,7 +167,7 @@ export async function matchCallWhileTyping(
   const explanation = all
     .map((one) => ({ ...one, verdicts: one.verdicts.filter(({ outcome }) => outcome === 'fired') }))
     .filter(({ verdicts }) => verdicts.length > 0)
-    .slice(0, mostVerdicts)
+    .slice(0, maxVerdicts)
   const triggers = skills.reduce((sum, skill) => sum + skill.triggers.length, 0)
   const fired = explanation.reduce((sum, { verdicts }) => sum + verdicts.length, 0)
   const result = matchResult(callText(call), answer)
@@ -181,7 +181,7 @@ export function callText({ kind, paths, command }: ToolCall): string {
 
 /** The time for explanations: a user types and waits for the answer. */
 const patienceMs = 300
-const mostVerdicts = 300
+const maxVerdicts = 300
 
 /** `match --explain` while a prompt is typed; with very many triggers some are left out (`untried`). */
 export function matchWhileTyping(context: Settled, prompt: string): ExplainedMatch {
@@ -195,7 +195,7 @@ export function matchWhileTyping(context: Settled, prompt: string): ExplainedMat
   let tried = 0
   const firedFirst = [...fired, ...skills.filter((skill) => !fired.has(skill))]
   for (const skill of firedFirst) {
-    if (elapsed() > end || said > mostVerdicts) break
+    if (elapsed() > end || said > maxVerdicts) break
     for (const explanation of explainPrompt(prompt, [skill], answer.skills)) {
       const verdicts = explanation.verdicts.filter(({ outcome }) => outcome !== 'no-match')
       tried += explanation.verdicts.length

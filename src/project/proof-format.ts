@@ -22,12 +22,12 @@ export function signaturePath(file: string): string {
 }
 
 /** A proof has no results and no output, so a larger file is none. */
-const mostBytes = 4 * 1024 * 1024
-const mostSignatureBytes = 64 * 1024
+const maxBytes = 4 * 1024 * 1024
+const maxSignatureBytes = 64 * 1024
 
 /** Reads a proof that anybody may have written. The size is checked before anything is read. */
 export function readProof(file: string): ProofReading {
-  const reading = readRegularFile(file, { maxBytes: mostBytes, keepMark: true })
+  const reading = readRegularFile(file, { maxBytes, keepMark: true })
   if (!reading.ok) return { ok: false, message: reading.message }
   const { text } = reading
   const problem = problemOf(text)
@@ -39,7 +39,7 @@ export function readProof(file: string): ProofReading {
     return { ok: false, message: `${file} is not a proof: ${place}: ${issue?.message ?? ''}` }
   }
   const path = signaturePath(file)
-  const signature = readRegularFile(path, { maxBytes: mostSignatureBytes })
+  const signature = readRegularFile(path, { maxBytes: maxSignatureBytes })
   if (signature.ok) return { ok: true, proof: checked.data, text, signature: signature.text }
   if (signature.code !== 'file-missing') return { ok: false, message: signature.message }
   return { ok: true, proof: checked.data, text, signature: undefined }

@@ -4,7 +4,7 @@ import { readRegularFile } from '#core/read-files'
 import { discoverOptionsFrom, discoverSkills } from '#library/discover'
 import { findSkill } from '#library/find-skill'
 import { maxSkillBytes, type SkillInfo } from '#library/model'
-import { mostPromptBytes, type PromptCasesReading, readPromptCases } from '#trigger/prompt-cases'
+import { maxPromptBytes, type PromptCasesReading, readPromptCases } from '#trigger/prompt-cases'
 import { isInTriggers } from '#trigger/read-triggers'
 
 export type Settled = Pick<Context, 'runtime' | 'settings'>
@@ -46,7 +46,7 @@ const sharedCodes: ReadonlySet<string> = new Set(['path-outside', 'field-type'])
 
 /** Reads a file of labelled prompts; `name` is how diagnostics name it. */
 export function readPromptFile(path: string, name: string = path): PromptCasesReading {
-  return readPromptCases(readText(path, mostPromptBytes), name)
+  return readPromptCases(readText(path, maxPromptBytes), name)
 }
 
 export function readText(path: string, maxBytes: number = maxSkillBytes): string {

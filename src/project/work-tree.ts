@@ -68,11 +68,11 @@ function treeOfFiles(git: Git, index: OwnIndex, places: Places): RecordedTree {
   return {
     commit,
     tree: writtenTree(git, index),
-    uncommitted: { count: changed.length, paths: changed.slice(0, mostPaths) },
+    uncommitted: { count: changed.length, paths: changed.slice(0, maxPaths) },
   }
 }
 
-const mostPaths = 20
+const maxPaths = 20
 
 /** Removes the marks by which Git believes that a file is unchanged, or not there. */
 function readEveryFile(git: Git, index: OwnIndex): void {

@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { isObject, parseJson } from '#core/json'
 
 /** The turn after a prompt can be long; only this number of bytes at the end is read. */
-const mostBytes = 32 * 1024 * 1024
+const maxBytes = 32 * 1024 * 1024
 
 /**
  * Returns the origin of a prompt from Claude Code's transcript: `human` at a terminal, `sdk` from a program
@@ -27,7 +27,7 @@ export function originOfPrompt(path: string, promptId: string): string | undefin
 
 function endOf(descriptor: number): string {
   const { size } = fstatSync(descriptor)
-  const length = Math.min(size, mostBytes)
+  const length = Math.min(size, maxBytes)
   const buffer = Buffer.alloc(length)
   const count = readSync(descriptor, buffer, 0, length, size - length)
   return buffer.toString('utf8', 0, count)

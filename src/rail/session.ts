@@ -277,12 +277,12 @@ export function removeRail(runtime: Runtime, session: string): void {
 }
 
 /** A change takes milliseconds; on a busy machine with many calls at once the disk makes it wait. */
-const mostWaitMs = 8000
+const maxWaitMs = 8000
 
 /** Locks only the file: the process that works on a rail keeps another lock for much longer. */
 function alone<T>(runtime: Runtime, session: string, work: () => T): T {
   const path = railPath(runtime, session).replace(/\.json$/, '.state')
-  return withFileLockSync(path, work, mostWaitMs)
+  return withFileLockSync(path, work, maxWaitMs)
 }
 
 function writeRail(runtime: Runtime, rail: RailSession): void {

@@ -9,7 +9,7 @@ import { IgnoredFolders } from '#project/git-ignored'
 export type TreeTimes = ReadonlyMap<string, number>
 
 /** More files would take many seconds to read. */
-const mostFiles = 300_000
+const maxFiles = 300_000
 
 /**
  * Reads the working tree without the files that Git ignores. Only names and change times are compared, which
@@ -32,7 +32,7 @@ function readTimes(workspace: string, ignored: IgnoredFolders): TreeTimes | unde
       if (entry.name === '.git' || entry.name === 'node_modules' || ignored.has(path)) continue
       if (entry.isDirectory()) folders.push(path)
       else times.set(path, statsOf(path)?.ctimeMs ?? -1)
-      if (times.size > mostFiles) return undefined
+      if (times.size > maxFiles) return undefined
     }
   }
   return times

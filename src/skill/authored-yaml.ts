@@ -23,7 +23,7 @@ interface AuthoredReading extends YamlReading {
 }
 
 /** Reading again costs time. */
-const mostTries = 100
+const maxTries = 100
 
 /**
  * Reads handwritten YAML as agent clients do: a value that YAML cannot read, such as `description:
@@ -35,7 +35,7 @@ export function readAuthoredYaml(source: string, options: ReadYamlOptions): Auth
   let reading = strict
   let lines: readonly string[] = source.split('\n')
   const quoted: QuotedValue[] = []
-  while (!reading.root && quoted.length < mostTries) {
+  while (!reading.root && quoted.length < maxTries) {
     const [problem] = reading.diagnostics
     const at = problem && unreadableAt(lines, problem, options)
     if (!at || quoted.some(({ start }) => start === at.start)) break

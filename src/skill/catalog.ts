@@ -36,7 +36,7 @@ interface Catalog {
 type CatalogContent = { skills: readonly CatalogEntry[] } & Pick<Catalog, 'omitted'>
 
 /** A description is never cut below this; a skill that still does not fit is left out. */
-const leastDescription = 40
+const minDescription = 40
 
 type FoundSkill = Omit<CatalogEntry, 'location'> & { path: string }
 
@@ -82,11 +82,11 @@ export function fitCatalog(
   const longest = Math.max(0, ...skills.map(({ description }) => description.length))
   let content = contentOf(Infinity)
   if (!fits(content)) {
-    const length = largest(leastDescription, longest, (most) => fits(contentOf(most)))
-    const fitsWith = (most: number) => fits(contentOf(leastDescription, most))
+    const length = largest(minDescription, longest, (most) => fits(contentOf(most)))
+    const fitsWith = (most: number) => fits(contentOf(minDescription, most))
     content =
       length === undefined
-        ? contentOf(leastDescription, largest(0, skills.length, fitsWith) ?? 0)
+        ? contentOf(minDescription, largest(0, skills.length, fitsWith) ?? 0)
         : contentOf(length)
   }
   const shortened = content.skills.filter(

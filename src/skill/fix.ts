@@ -57,7 +57,7 @@ function read(frontmatter: { lines: readonly string[]; close: number }) {
 }
 
 /** Reading again costs time. */
-const mostTries = 100
+const maxTries = 100
 
 /** Acts only if the frontmatter is unreadable and quotes make it readable. */
 function quoteValues({ lines, close }: FrontmatterLines): LineFix | undefined {
@@ -116,7 +116,7 @@ function trimLines({ lines: fileLines, close }: FrontmatterLines): LineFix | und
   const texts = linesOfTexts(map, close)
   const outside = ending.filter((index) => !texts.has(index))
   const inside = ending.filter((index) => texts.has(index))
-  const single = inside.length > mostTries ? [] : inside.map((index) => [index])
+  const single = inside.length > maxTries ? [] : inside.map((index) => [index])
   const trimmed = new Set<number>()
   let lines = fileLines
   for (const group of [ending, outside, ...single]) {

@@ -66,9 +66,9 @@ export function cautionText(caution: ToolCaution, now: ToolDefinition | undefine
   const sentence = `${what} on ${safeLine(since)}. Look at it, then run \`skillrail tools refresh --accept\`.`
   if (!before || !now) return sentence
   const diff = unifiedDiff(now.id, definitionText(before), definitionText(now)).split('\n')
-  const rest = diff.length - mostLines
+  const rest = diff.length - maxLines
   const more = rest > 0 ? [`… and ${rest} more lines`] : []
-  return [sentence, ...diff.slice(0, mostLines), ...more].join('\n')
+  return [sentence, ...diff.slice(0, maxLines), ...more].join('\n')
 }
 
 function definitionText(tool: ToolDefinition) {
@@ -77,4 +77,4 @@ function definitionText(tool: ToolDefinition) {
   return `${description}\n${JSON.stringify(facts, null, 2)}\n`
 }
 
-const mostLines = 80
+const maxLines = 80

@@ -65,7 +65,7 @@ const anyOptions = (() => {
  * Options are allowed at this many blanks of a pattern, which keeps the pattern small for the
  * engine.
  */
-const mostBlanks = 4
+const maxBlanks = 4
 
 /**
  * Allows options of any program wherever a pattern has a blank: `git -C x push`. The match ends
@@ -75,7 +75,7 @@ function withOptions(pattern: Pattern): Pick<Pattern, 'find'> {
   if (plainPattern(pattern.source)) return plainWithOptions(pattern.source)
   let blanks = 0
   const source = pattern.source.replaceAll(partOfPattern, (part) => {
-    if (!blank.test(part) || ++blanks > mostBlanks) return part
+    if (!blank.test(part) || ++blanks > maxBlanks) return part
     return `(?:${part}${anyOptions})`
   })
   if (blanks === 0) return { find: () => undefined }

@@ -56,7 +56,7 @@ export function matchesOf<Skill extends TriggerSkill>(
   const { example, words, isNamed } = verdict
   const single = words.filter((word) => !word.includes(' '))
   const isSame = verdict.probability === 1
-  if (!isSame && !isNamed && mostShared(prompt, skill) < (single.length > 2 ? 1 : 2)) return []
+  if (!isSame && !isNamed && maxShared(prompt, skill) < (single.length > 2 ? 1 : 2)) return []
   const own = skill.triggers.filter(isByExamples)
   const alike = own.filter((trigger) => examplesOf(trigger).includes(example))
   return (alike.length > 0 ? alike : own).map((trigger) => {
@@ -64,7 +64,7 @@ export function matchesOf<Skill extends TriggerSkill>(
   })
 }
 
-function mostShared(prompt: string, { name, triggers }: TriggerSkill): number {
+function maxShared(prompt: string, { name, triggers }: TriggerSkill): number {
   const promptStems = new Set(wordsOf(prompt).map(({ stem }) => stem))
   const shared = triggers.flatMap(examplesOf).map((example) => {
     const skillStems = new Set(plainWords(`${name} ${example}`).map(stemOf))

@@ -261,12 +261,12 @@ function sequence(parts: readonly Part[]): Part {
   return { required, ...(whole ? { text: parts.map((part) => part.text).join('') } : {}) }
 }
 
-const mostTexts = 16
+const maxTexts = 16
 
 function alternative(parts: readonly Part[]): Part {
   const best = parts.map(({ required }) => longestFirst(required)[0] ?? [])
   const texts = best.flat()
-  const isKnown = best.every((clause) => clause.length > 0) && texts.length <= mostTexts
+  const isKnown = best.every((clause) => clause.length > 0) && texts.length <= maxTexts
   return { required: isKnown ? [texts] : [] }
 }
 

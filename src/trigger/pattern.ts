@@ -55,10 +55,10 @@ export function compilePattern(patternText: string): PatternReading {
   let compiled: Re2.RE2JS | undefined
   const engine = (): Re2.RE2JS => (compiled ??= loadRe2().RE2JS.compile(source))
   // A portable pattern needs at most two instructions a character.
-  const isKnown = notes.length === 0 && source.length <= mostInstructions / 2
+  const isKnown = notes.length === 0 && source.length <= maxInstructions / 2
   const problem = required && isKnown ? undefined : problemOf(source, engine)
   if (problem) return { ok: false, problem }
-  const clauses = longestFirst(required ?? []).slice(0, mostClauses)
+  const clauses = longestFirst(required ?? []).slice(0, maxClauses)
   const find = (line: string): PatternMatch | undefined => {
     if (!hasRequired(line, clauses)) return undefined
     const matcher = engine().matcher(line)
@@ -97,8 +97,8 @@ function problemOf(source: string, engine: () => Re2.RE2JS): PatternProblem | un
   const { RE2JSSyntaxException } = loadRe2()
   try {
     const size = engine().programSize()
-    if (size <= mostInstructions) return undefined
-    const message = `the pattern needs ${size} steps a character; ${mostInstructions} are allowed`
+    if (size <= maxInstructions) return undefined
+    const message = `the pattern needs ${size} steps a character; ${maxInstructions} are allowed`
     const hint = 'Shorten its intervals such as `{100}`, or make several triggers of it.'
     return { code: 'pattern-too-large', message, offset: 0, hint }
   } catch (error) {
@@ -126,6 +126,6 @@ function loadRe2(): typeof Re2 {
  * A line takes time in proportion to its length times the program's size: 10 kB take at most about
  * 0.2 s.
  */
-const mostInstructions = 500
+const maxInstructions = 500
 
-const mostClauses = 3
+const maxClauses = 3

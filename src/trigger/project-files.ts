@@ -9,7 +9,7 @@ export interface ProjectFiles {
   paths: readonly string[]
 }
 
-const mostFiles = 50_000
+const maxFiles = 50_000
 /** Folders whose files agents do not edit, and which contain most files of a project. */
 const skippedFolders = /^(?:\.git|node_modules)$/
 
@@ -52,7 +52,7 @@ function listFiles(root: string): ProjectFiles | undefined {
     } catch {
       return undefined
     }
-    if (paths.length + folders.length > mostFiles) return undefined
+    if (paths.length + folders.length > maxFiles) return undefined
   }
   return { root, paths }
 }

@@ -18,7 +18,7 @@ export interface PromptCase {
   inject: string[] | boolean
 }
 
-export const mostPromptBytes = 16 * 1024 * 1024
+export const maxPromptBytes = 16 * 1024 * 1024
 
 const hint = 'Write { "prompt": "/deploy staging", "inject": ["references/staging.md"] }.'
 

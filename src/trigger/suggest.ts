@@ -24,7 +24,7 @@ export interface Suggestion {
 }
 
 const fewestPrompts = 4
-const mostExamples = 5
+const maxExamples = 5
 const longestExample = 200
 const longestPrompt = 2000
 
@@ -104,7 +104,7 @@ function chooseExamples(used: readonly PromptCase[]): string[] {
   })
   const chosen: string[] = []
   const coveredStems = new Set<string>()
-  while (left.length > 0 && chosen.length < mostExamples) {
+  while (left.length > 0 && chosen.length < maxExamples) {
     const news = left.map(
       ({ stems }) => [...stems].filter((stem) => !coveredStems.has(stem)).length,
     )
@@ -128,13 +128,13 @@ function separatingPattern(cases: readonly LabelledPrompt[]): string | undefined
   const foreign = new Set(others.flatMap(({ prompt }) => plainWords(prompt)))
   const isOwn = (word: string) => /^[a-z]{4,}$/.test(word) && !foreign.has(word)
   const words = used.flatMap(({ prompt }) => [...new Set(plainWords(prompt))].filter(isOwn))
-  const { text, count } = mostFrequent(words)
+  const { text, count } = maxFrequent(words)
   if (count < Math.max(5, used.length / 2)) return undefined
   const [first = '', ...rest] = text
   return `(^| )[${first.toUpperCase()}${first}]${rest.join('')}( |$)`
 }
 
-function mostFrequent(texts: readonly string[]): { text: string; count: number } {
+function maxFrequent(texts: readonly string[]): { text: string; count: number } {
   const counts = new Map<string, number>()
   for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1)
   const [[text, count] = ['', 0]] = [...counts].toSorted(
@@ -153,7 +153,7 @@ function referenceOf({ directory }: TriggerSkill, turns: readonly TranscriptTurn
       const isReference = path !== 'SKILL.md' && !path.includes('..') && path.endsWith('.md')
       return isReference && existsSync(join(directory, path)) ? [path] : []
     })
-  return mostFrequent(paths).text || 'SKILL.md'
+  return maxFrequent(paths).text || 'SKILL.md'
 }
 
 function entry(occasion: string, inject: string): string {

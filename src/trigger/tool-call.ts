@@ -58,7 +58,7 @@ function pathInProject(path: string, { cwd, root }: { cwd: string; root: string 
 }
 
 function matchPaths(paths: readonly string[], globs: readonly string[]): FoundText | undefined {
-  for (const glob of globs.slice(0, mostGlobs)) {
+  for (const glob of globs.slice(0, maxGlobs)) {
     const reading = compilePattern(globPattern(glob))
     const match = reading.ok ? firstMatch(reading.pattern, paths) : undefined
     if (match) return match
@@ -75,7 +75,7 @@ function mayMatchCommand(line: string, { required }: Pattern): boolean {
   return required.every((clause) => clause.some(isThere))
 }
 
-const mostGlobs = 100
+const maxGlobs = 100
 
 /**
  * Returns the regular expression of a glob. A glob without a slash means a file of that name in any

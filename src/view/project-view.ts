@@ -141,7 +141,7 @@ function triggersAndLog(context: Context): Answers['triggers'] {
   const { runtime } = context
   const { skills, diagnostics } = skillsFor(context, [])
   const workspace = findWorkspace(runtime.cwd, runtime)
-  const { traces, path } = readTraces(runtime, mostTraces)
+  const { traces, path } = readTraces(runtime, maxTraces)
   return {
     triggers: skills.flatMap(({ name, path: file, triggers }) =>
       triggers.map(({ match, when, inject }) => {
@@ -155,7 +155,7 @@ function triggersAndLog(context: Context): Answers['triggers'] {
   }
 }
 
-const mostTraces = 200
+const maxTraces = 200
 
 function idOf(path: string): string {
   return hexDigest(path, 16)
@@ -242,7 +242,7 @@ function textOf(path: string): string {
   throw new SkillLoadError({ code: reading.code, message: reading.message })
 }
 
-const mostRuns = 1000
+const maxRuns = 1000
 
 function runAnswers(context: Context): Pick<ProjectView, 'runs' | 'run' | 'step-text'> {
   const storeNow = (): RunStore => openProject(context).store
@@ -286,7 +286,7 @@ function runAnswers(context: Context): Pick<ProjectView, 'runs' | 'run' | 'step-
     runs({ number }: QuestionFields) {
       const store = storeNow()
       const ids = store.ids()
-      const most = Math.min(number('most'), mostRuns)
+      const most = Math.min(number('most'), maxRuns)
       const rails = railsNow()
       const listed = ids.slice(0, most).map((runId) => rowOf(store, runId, rails.get(runId)))
       return {

@@ -36,12 +36,12 @@ export interface RunShownNow {
 
 /** Limits for each step and attempt within the answer about a run, in characters and in items. */
 const longestResult = 300
-const mostErrors = 20
+const maxErrors = 20
 const longestMessage = 2000
 const longestSaid = 200
-const mostMetrics = 50
-const mostTries = 20
-const mostReworks = 100
+const maxMetrics = 50
+const maxTries = 20
+const maxReworks = 100
 
 /** A run with all of its steps, without their output: the page asks for that by step. */
 export interface RunAnswer extends Pick<RunResult, 'runId' | 'skill' | 'winner'> {
@@ -87,7 +87,7 @@ export function runAnswer(run: RunShownNow): RunAnswer {
       steps: attempt.steps.map((step) => shownStep(step, unfinished)),
       errors: shownErrors(attempt.errors),
       reworks: reworkTexts(attempt)
-        .slice(0, mostReworks)
+        .slice(0, maxReworks)
         .map((text) => beginningOf(text, longestMessage).text),
     })),
     winner: result.winner,
@@ -185,7 +185,7 @@ function shownLine(step: StepResult, unfinished: ReadonlySet<StepResult>): Shown
     evidence: step.evidence,
     reason: isOpen ? undefined : step.reason,
     said: isOpen ? '' : beginningOf(stepOutcomeText(step), longestSaid).text,
-    tries: (step.tries ?? []).slice(-mostTries).map((one) => ({
+    tries: (step.tries ?? []).slice(-maxTries).map((one) => ({
       status: one.status,
       said: beginningOf(stepOutcomeText(one), longestSaid).text,
       time: stepDuration(one),
@@ -196,7 +196,7 @@ function shownLine(step: StepResult, unfinished: ReadonlySet<StepResult>): Shown
     log: step.log === undefined ? undefined : { size: printedText(step.log).length },
     errors: shownErrors(step.errors),
     metrics: Object.entries(step.metrics)
-      .slice(0, mostMetrics)
+      .slice(0, maxMetrics)
       .map(([name, value]): [string, string] => [
         name,
         beginningOf(JSON.stringify(value), longestResult).text,
@@ -207,7 +207,7 @@ function shownLine(step: StepResult, unfinished: ReadonlySet<StepResult>): Shown
 }
 
 function shownErrors(errors: StepResult['errors'] = []): ShownError[] {
-  return errors.slice(0, mostErrors).map(({ code, message }) => ({
+  return errors.slice(0, maxErrors).map(({ code, message }) => ({
     code,
     message: beginningOf(message, longestMessage).text,
   }))

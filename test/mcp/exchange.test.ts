@@ -75,8 +75,8 @@ describe('a call that asks', () => {
   })
 
   it.each([
-    ['in total', { mostWaiting: 1 }, 'another'],
-    ['for its client', { mostOfClient: 1 }, 'one'],
+    ['in total', { maxWaiting: 1 }, 'another'],
+    ['for its client', { maxOfClient: 1 }, 'one'],
   ])('says so when too many questions are open, %s', async (_, options, client) => {
     const exchanges = new Exchanges(options)
     const first = await exchanges.begin(arrival({ client: 'one' }), asking(1))
@@ -90,7 +90,7 @@ describe('a call that asks', () => {
   })
 
   it('does not prevent questions of other clients', async () => {
-    const exchanges = new Exchanges({ mostOfClient: 1 })
+    const exchanges = new Exchanges({ maxOfClient: 1 })
     await exchanges.begin(arrival({ client: 'one' }), asking(1))
     expect(await exchanges.begin(arrival({ client: 'another' }), asking(1))).toMatchObject({
       kind: 'question',
@@ -147,7 +147,7 @@ describe('the end of a call', () => {
   })
 
   it('comes with the end of the asking request, which makes room for others', async () => {
-    const exchanges = new Exchanges({ mostWaiting: 1 })
+    const exchanges = new Exchanges({ maxWaiting: 1 })
     let signal: AbortSignal | undefined
     const first = await exchanges.begin(arrival(), async (work) => {
       ;({ signal } = work)

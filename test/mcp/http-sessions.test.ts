@@ -57,7 +57,7 @@ describe('sessions over HTTP', () => {
   })
 
   it('make room for a new one: the longest idle session ends', async () => {
-    served = await serveHttp({ project: projectAt(), token, mostSessions: 2 })
+    served = await serveHttp({ project: projectAt(), token, maxSessions: 2 })
     const first = (await post(initialize)).headers.get('mcp-session-id') ?? ''
     const second = (await post(initialize)).headers.get('mcp-session-id') ?? ''
     expect((await post(list, first)).status).toBe(200)
@@ -67,7 +67,7 @@ describe('sessions over HTTP', () => {
   })
 
   it('are limited in number while each has a stream', async () => {
-    served = await serveHttp({ project: projectAt(), token, mostSessions: 1 })
+    served = await serveHttp({ project: projectAt(), token, maxSessions: 1 })
     const only = (await post(initialize)).headers.get('mcp-session-id') ?? ''
     const headers = { authorization: `Bearer ${token}`, 'mcp-session-id': only }
     const stream = await fetch(served.address, {

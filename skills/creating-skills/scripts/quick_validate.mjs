@@ -4365,7 +4365,7 @@ function jsonScalar(value) {
 // src/skill/authored-yaml.ts
 init_rules();
 /** Reading again costs time. */
-const mostTries = 100;
+const maxTries = 100;
 /**
 * Reads handwritten YAML as agent clients do: a value that YAML cannot read, such as `description:
 * Use when: asked`, is read as text, with a warning. If the source is still invalid, returns the
@@ -4376,7 +4376,7 @@ function readAuthoredYaml(source, options) {
 	let reading = strict;
 	let lines = source.split("\n");
 	const quoted = [];
-	while (!reading.root && quoted.length < mostTries) {
+	while (!reading.root && quoted.length < maxTries) {
 		const [problem] = reading.diagnostics;
 		const at = problem && unreadableAt(lines, problem, options);
 		if (!at || quoted.some(({ start }) => start === at.start)) break;

@@ -70,8 +70,8 @@ export async function judgeCall(
   let verdict: HookVerdict | undefined
   if (hooks) {
     // No hook runs for a call that is refused even if a hook allows it.
-    const mostLenient = decide(tool, input, { decision: 'allow' }, options)
-    if (mostLenient.kind === 'refuse') return { ...mostLenient, input }
+    const maxLenient = decide(tool, input, { decision: 'allow' }, options)
+    if (maxLenient.kind === 'refuse') return { ...maxLenient, input }
     verdict = await hooks(tool, input, context)
   }
   const usedInput = verdict?.input ?? input

@@ -16,7 +16,7 @@ import { openProjectServers } from '#tools/server/project-servers'
 import { toolProject } from '#tools/project-tools'
 import { indented, whereTheRestIs } from './servers.ts'
 
-const mostListed = 20
+const maxListed = 20
 
 export const command = defineCommand<RefreshReport, ListingEvent>()({
   options: {
@@ -139,8 +139,8 @@ function changeLines({ changes, held }: RefreshReport) {
 
 function idsLine(kind: string, ids: readonly string[]) {
   if (ids.length === 0) return []
-  const more = ids.length > mostListed ? `, and ${ids.length - mostListed} more` : ''
-  return `  - ${ids.length} ${kind}: ${ids.slice(0, mostListed).join(', ')}${more}`
+  const more = ids.length > maxListed ? `, and ${ids.length - maxListed} more` : ''
+  return `  - ${ids.length} ${kind}: ${ids.slice(0, maxListed).join(', ')}${more}`
 }
 
 function failureLines({ servers }: RefreshReport) {

@@ -46,14 +46,14 @@ export const show = defineCommand<SessionDetails>()({
 })
 
 /** How many calls are printed, the latest ones. */
-const mostCalls = 20
+const maxCalls = 20
 
 async function showSession(
   context: ToolContext,
   { session: id }: { session?: string | undefined },
 ): Promise<SessionDetails> {
   const { whole } = await readSession(context, id)
-  return { ...whole, calls: whole.calls.slice(-mostCalls) }
+  return { ...whole, calls: whole.calls.slice(-maxCalls) }
 }
 
 function sessionText(

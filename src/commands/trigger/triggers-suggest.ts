@@ -17,7 +17,7 @@ interface Result {
   diagnostics: readonly Diagnostic[]
 }
 
-const mostTranscripts = 1000
+const maxTranscripts = 1000
 const longestTranscript = 64 * 1024 * 1024
 
 export const command = defineCommand<Result>()({
@@ -48,8 +48,8 @@ export const command = defineCommand<Result>()({
       if (broken > 0) warn(path, `${amount(broken, 'line')} of it cannot be read`)
       return read
     })
-    if (files.length > mostTranscripts) {
-      context.note(`Of ${files.length} transcripts only the newest ${mostTranscripts} are read.`)
+    if (files.length > maxTranscripts) {
+      context.note(`Of ${files.length} transcripts only the newest ${maxTranscripts} are read.`)
     }
     const all = skillsFor(context, []).skills
     const chosen = references.length === 0 ? all : skillsFor(context, references).skills
@@ -100,5 +100,5 @@ function newest(files: readonly string[]): string[] {
   const timeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
   const dated = files.map((path) => ({ path, time: timeOf(path) }))
   const sorted = dated.toSorted((a, b) => b.time - a.time || (a.path < b.path ? -1 : 1))
-  return sorted.slice(0, mostTranscripts).map(({ path }) => path)
+  return sorted.slice(0, maxTranscripts).map(({ path }) => path)
 }

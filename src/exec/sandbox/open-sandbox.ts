@@ -167,7 +167,7 @@ export function judge(facts: ProbeFacts, linux: boolean): string[] {
   const wanted = linux ? [...everywhere, ...onLinux] : everywhere
   const wrong = wanted.filter(([name, pattern]) => !pattern.test(facts.get(name) ?? ''))
   const loose = linux
-    ? mostOnLinux.filter(([name, most]) => !(Number(facts.get(name) ?? '') <= most))
+    ? linuxLimits.filter(([name, most]) => !(Number(facts.get(name) ?? '') <= most))
     : []
   return [
     ...wrong.map(([name, , sentence]) => `${sentence} (${name}: ${factOf(name)})`),
@@ -192,7 +192,7 @@ const onLinux: readonly Fact[] = [
   ['network', /^(?:lo)?$/, 'the network can be seen'],
 ]
 
-const mostOnLinux: readonly (readonly [name: string, most: number])[] = [
+const linuxLimits: readonly (readonly [name: string, most: number])[] = [
   ['Max cpu time', sandboxLimits.cpuSeconds],
   ['Max data size', sandboxLimits.memoryBytes],
   ['Max file size', sandboxLimits.fileBytes],

@@ -18,7 +18,7 @@ export interface ParameterDescription {
 
 /** Objects below a parameter that are described field by field. */
 const deepest = 3
-const mostParameters = 200
+const maxParameters = 200
 
 /**
  * The parameters of an input schema in its order, required ones first, each field of an object
@@ -35,7 +35,7 @@ export function describeParameters(root: JsonObject): ParameterDescription[] {
       ([a], [b]) => Number(required.has(b)) - Number(required.has(a)),
     )
     for (const [name, place] of properties) {
-      if (found.length >= mostParameters) return
+      if (found.length >= maxParameters) return
       const { description, default: preset, items } = place
       found.push({
         name: prefix + name,

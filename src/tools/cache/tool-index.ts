@@ -350,7 +350,7 @@ function summaryOf(
 }
 
 const deepestParameter = 3
-const mostSchemaWords = 500
+const maxSchemaWords = 500
 
 interface SchemaWords {
   /** Descriptions of parameters, and the names of their fields. */
@@ -360,7 +360,7 @@ interface SchemaWords {
 
 function wordsOfSchema(root: SchemaPlace): SchemaWords {
   const words: SchemaWords = { descriptions: [], choices: [] }
-  const isFull = () => words.descriptions.length + words.choices.length >= mostSchemaWords
+  const isFull = () => words.descriptions.length + words.choices.length >= maxSchemaWords
   const collect = (place: SchemaPlace, depth: number) => {
     for (const parameter of place.properties.values()) {
       for (const value of [parameter, parameter.items]) {

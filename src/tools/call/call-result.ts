@@ -102,7 +102,7 @@ function valueWithPaths({ outcome }: Succeeded, files: readonly SavedFile[]): Js
 }
 
 /** A larger value goes to a file, unless all of it was asked for. */
-const mostInline = 1_048_576
+const maxInline = 1_048_576
 
 export async function boundedValue(
   value: JsonValue,
@@ -111,7 +111,7 @@ export async function boundedValue(
 ): Promise<JsonValue> {
   const isText = typeof value === 'string'
   const text = isText ? value : JSON.stringify(value)
-  if (text.length <= mostInline) return value
+  if (text.length <= maxInline) return value
   const path = saveText(text, name, isText ? 'txt' : 'json', place)
   return { path, size: Buffer.byteLength(text) }
 }

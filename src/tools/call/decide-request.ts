@@ -14,7 +14,7 @@ export interface RequestDecision {
   steps: readonly PlannedCall[]
 }
 
-export const mostConsidered = 5
+export const maxConsidered = 5
 
 /** Parts of the best score from which a candidate is another reading, and one that is as good. */
 const nearEnough = { other: 0.5, asGood: 0.85 }
@@ -67,7 +67,7 @@ function decideTool(request: string, route: Route, tools: PlanTools): Route {
   if (route.decision === 'ask' || route.named.length > 0) return route
   const best = route.candidates[0]?.score ?? 0
   const isWord = (text: string) => route.slots.every(({ value }) => value !== text)
-  const candidates = route.candidates.slice(0, mostConsidered).flatMap(({ tool, score }) => {
+  const candidates = route.candidates.slice(0, maxConsidered).flatMap(({ tool, score }) => {
     if (score < best * nearEnough.other) return []
     const steps = planRequest([{ text: request, tool }], tools)
     const isWhole = takesAll(steps)

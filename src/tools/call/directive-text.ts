@@ -113,7 +113,7 @@ export interface JsonInText {
 }
 
 /** At most this many beginnings are tried, which bounds the work on a text of nothing but braces. */
-const mostTried = 20
+const maxTried = 20
 
 /** The outermost JSON objects of a text. Behind `end` may be JSON that was not tried. */
 export function readJsonIn(text: string): { objects: readonly JsonInText[]; end: number } {
@@ -122,7 +122,7 @@ export function readJsonIn(text: string): { objects: readonly JsonInText[]; end:
   for (let tried = 0; ; tried++) {
     const start = opening.exec(text)?.index
     if (start === undefined) return { objects: found, end: text.length }
-    if (tried === mostTried) return { objects: found, end: start }
+    if (tried === maxTried) return { objects: found, end: start }
     const end = endOfJson(text, start)
     const reading = end === undefined ? undefined : readJson(text.slice(start, end))
     if (end === undefined || reading?.ok !== true) continue

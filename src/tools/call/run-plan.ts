@@ -86,7 +86,7 @@ export async function fillMissing(
   return { steps: filled, open: setup.user ? undefined : filled.find(isDropped) }
 }
 
-const mostQuestions = 2
+const maxQuestions = 2
 
 async function provided(tool: string, name: string, { context, user }: RequestSetup) {
   const definition = context.index.definition(tool)
@@ -94,7 +94,7 @@ async function provided(tool: string, name: string, { context, user }: RequestSe
     definition && parametersOf(definition.inputSchema).find((one) => one.name === name)
   if (!definition || !parameter) return undefined
   let problem: string | undefined
-  for (let asked = 0; asked < mostQuestions; asked++) {
+  for (let asked = 0; asked < maxQuestions; asked++) {
     const text = await user?.provide(definition, name, problem)
     if (text === undefined) return undefined
     const value = text.trim() === '' ? undefined : coerceText(text, parameter)

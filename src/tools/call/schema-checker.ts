@@ -25,7 +25,7 @@ export interface SchemaChecker {
   check(schema: JsonObject, value: JsonValue): Promise<SchemaVerdict>
 }
 
-const mostCharacters = 1_000_000
+const maxCharacters = 1_000_000
 
 /**
  * A checker for draft-07 and 2020-12, by `$schema` (default 2020-12, as MCP says). Nothing is fetched.
@@ -35,8 +35,8 @@ export function createSchemaChecker({ limitMs = 1000 } = {}): SchemaChecker {
   return {
     async check(schema, value) {
       const text = JSON.stringify(schema)
-      if (text.length > mostCharacters) {
-        return unusable(`its schema has ${text.length} characters; ${mostCharacters} are read`)
+      if (text.length > maxCharacters) {
+        return unusable(`its schema has ${text.length} characters; ${maxCharacters} are read`)
       }
       let known = compiled.get(text)
       if (known === undefined) {
@@ -102,14 +102,14 @@ function judge(
     const { inTime } = runWithin(limitMs, () => validate(value))
     if (!inTime) return unusable('checking it by its schema takes too long')
     const errors = validate.errors ?? []
-    const problems = errors.slice(0, mostProblems).map(problemOf)
+    const problems = errors.slice(0, maxProblems).map(problemOf)
     return { checked: true, problems, unread: [...unread] }
   } catch (error) {
     return unusable(`its schema cannot be checked: ${messageOf(error)}`)
   }
 }
 
-const mostProblems = 50
+const maxProblems = 50
 
 function unusable(reason: string): SchemaVerdict {
   return { checked: false, reason }

@@ -221,8 +221,8 @@ export function bindParameters(
       const value = memberAt(valueOf(name), name, path)
       const answer = plainText(value)
       written += answer.length
-      if (written <= mostWritten) return answer
-      throw new UnboundReference(`its texts would have more than ${mostWritten} characters`)
+      if (written <= maxWritten) return answer
+      throw new UnboundReference(`its texts would have more than ${maxWritten} characters`)
     })
   }
 
@@ -243,7 +243,7 @@ const embedded = new RegExp(String.raw`\$(\$?)([A-Za-z_][A-Za-z0-9_]*)(${path})`
 const deepest = 100
 
 /** Many references to one long answer would exceed the length of a text. */
-const mostWritten = 16 * 1024 * 1024
+const maxWritten = 16 * 1024 * 1024
 
 function memberAt(root: JsonValue, name: string, path: string): JsonValue {
   let value = root

@@ -5,7 +5,7 @@ import { outcomeText, outcomeValue, type SavedFile } from './content.ts'
 
 const longestContent = 1000
 const longestLine = 300
-const mostLines = 12
+const maxLines = 12
 
 export interface ResultSummary {
   lines: string[]
@@ -25,7 +25,7 @@ export function summarise(
   const head = isLong ? longHead(facts) : shortHead(facts)
   const isTold = isLong || text === '' || head[0] === `Success: ${text.trim()}`
   return {
-    lines: [...head, ...links(facts)].slice(0, mostLines).map(cutLine),
+    lines: [...head, ...links(facts)].slice(0, maxLines).map(cutLine),
     content: isTold ? undefined : cutText(safeText(text.trimEnd()), longestContent * 2),
   }
 }
@@ -184,7 +184,7 @@ const paging = /^(?:page_?info|pagination|paging|meta(?:data)?|_?links)$/i
 
 /** The first items by the first key that differs in all of them, or by their own text. */
 function keyIds(items: readonly JsonValue[]): { key?: string | undefined; ids: string[] } {
-  const compared = items.slice(0, mostCompared)
+  const compared = items.slice(0, maxCompared)
   const [first] = compared
   const key = isObject(first)
     ? Object.keys(first).find((candidate) => isDistinct(candidate, compared))
@@ -195,7 +195,7 @@ function keyIds(items: readonly JsonValue[]): { key?: string | undefined; ids: s
   return { key, ids }
 }
 
-const mostCompared = 1000
+const maxCompared = 1000
 
 function isDistinct(key: string, items: readonly JsonValue[]): boolean {
   const texts = items.map((item) => (isObject(item) ? keyText(item[key]) : undefined))

@@ -2,7 +2,7 @@ import type { JsonObject } from '#core/json'
 import { holdOf, type ToolHold, type ToolIndex } from '#tools/cache/tool-index'
 import {
   decideRequest,
-  mostConsidered,
+  maxConsidered,
   planTools,
   type RequestDecision,
 } from '#tools/call/decide-request'
@@ -27,7 +27,7 @@ export function routeIn(
   explain = false,
 ): RoutedRequest {
   // The number of shown candidates decides nothing.
-  const most = { limit: Math.max(limit, mostConsidered) }
+  const most = { limit: Math.max(limit, maxConsidered) }
   const routeOf = (text: string): Route => router.route(text, text === request ? most : {})
   const decided = decideRequest(request, routeOf, tools)
   const { category, candidates: all, ...route } = decided.route

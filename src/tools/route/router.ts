@@ -65,9 +65,9 @@ export interface Router {
 /** From this probability on the first candidate is the answer. */
 const sureEnough = 0.75
 /** The lead over the second that an answer needs. */
-const leastLead = 0.2
+const minLead = 0.2
 /** Below this score nothing fits. */
-const leastEvidence = 0.3
+const minEvidence = 0.3
 
 /**
  * Makes tools ready for routing, in any order. No model, no network, no disk.
@@ -97,8 +97,8 @@ export function prepareRouter(tools: readonly ToolSummary[], options: RouterOpti
     const probability = isMeant ? certainty : Math.min(certainty, 1 - certainty)
     const tool = byId.get(first?.id ?? '')
     const margin = first ? 1 - (second?.score ?? 0) / first.score : 0
-    const isSure = named.length === 1 || (probability >= sureEnough && margin >= leastLead)
-    const isAsk = named.length === 0 && (first?.score ?? 0) < leastEvidence
+    const isSure = named.length === 1 || (probability >= sureEnough && margin >= minLead)
+    const isAsk = named.length === 0 && (first?.score ?? 0) < minEvidence
     const shown = ranked.slice(0, limit)
     const route: Route = {
       decision: isAsk ? 'ask' : isSure && named.length < 2 ? 'answer' : 'shortlist',
@@ -178,7 +178,7 @@ function intentOf(request: string, slots: readonly Slot[]): string[] {
 }
 
 const longestName = 256
-const mostNamed = 10
+const maxNamed = 10
 
 /** A token of several words: joined by `_`, `-`, `.`, `:` or written with a hump. */
 const identifier =
@@ -203,7 +203,7 @@ export function namedTools(
     const own = idsOf(token)
     return own.length > 0 ? own : idsOf(behindColon(token) ?? '')
   })
-  return [...new Set(ids)].slice(0, mostNamed)
+  return [...new Set(ids)].slice(0, maxNamed)
 }
 
 /** A tool that is called by its name stands before all that are only meant. */

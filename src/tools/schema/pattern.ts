@@ -8,10 +8,10 @@ export interface SchemaPattern {
 }
 
 const longestPattern = 1000
-const mostInstructions = 2000
+const maxInstructions = 2000
 /** Instructions times characters: about a quarter of a second at worst. */
-const mostSteps = 5_000_000
-const mostCached = 500
+const maxSteps = 5_000_000
+const maxCached = 500
 
 /** Constructs that RE2 reads otherwise than ECMA-262, whose syntax JSON Schema uses. */
 const readOtherwise = /\[:|\\[AaCQz]|\(\?[A-Za-z-]/
@@ -25,7 +25,7 @@ const cached = new Map<string, SchemaPattern | undefined>()
  */
 export function schemaPattern(source: string): SchemaPattern | undefined {
   if (cached.has(source)) return cached.get(source)
-  if (cached.size >= mostCached) cached.clear()
+  if (cached.size >= maxCached) cached.clear()
   const pattern = compile(source)
   cached.set(source, pattern)
   return pattern
@@ -37,9 +37,9 @@ function compile(source: string): SchemaPattern | undefined {
   try {
     const compiled = RE2JS.compile(RE2JS.translateRegExp(source))
     const size = compiled.programSize()
-    if (size > mostInstructions) return undefined
+    if (size > maxInstructions) return undefined
     return {
-      test: (text) => (text.length * size > mostSteps ? undefined : compiled.matcher(text).find()),
+      test: (text) => (text.length * size > maxSteps ? undefined : compiled.matcher(text).find()),
     }
   } catch (error) {
     if (error instanceof RE2JSException) return undefined

@@ -20,8 +20,8 @@ const limitKeywords = [
 ] as const
 type LimitKeyword = (typeof limitKeywords)[number]
 
-const mostParts = 1000
-const mostAlternatives = 32
+const maxParts = 1000
+const maxAlternatives = 32
 
 const places = new WeakMap<JsonObject, SchemaPlace>()
 
@@ -278,7 +278,7 @@ function collectParts(
     if (schema === false) collected.isFalse = true
     if (!isObject<JsonValue>(schema) || seen.has(schema)) continue
     seen.add(schema)
-    if (collected.parts.push(schema) === mostParts) return { ...collected, isOpen: true }
+    if (collected.parts.push(schema) === maxParts) return { ...collected, isOpen: true }
     const targets = referencesOf(schema).map((reference) => document.target(reference, schema))
     if (targets.includes(undefined)) collected.isOpen = true
     const options = realOptions(schema, document)
@@ -300,12 +300,12 @@ function realOptions(schema: JsonObject, document: SchemaDocument): readonly Jso
   return real.length > 1 && constantsOf(real, document) ? [] : real
 }
 
-const mostJumps = 20
+const maxJumps = 20
 
 /** The schema behind references that say nothing else. */
 function followed(schema: JsonValue, document: SchemaDocument): JsonObject {
   let place = schema
-  for (let jumps = 0; jumps < mostJumps; jumps++) {
+  for (let jumps = 0; jumps < maxJumps; jumps++) {
     if (!isObject<JsonValue>(place)) return {}
     const [reference] = referencesOf(place)
     const says = ['type', 'const', 'enum'].some((keyword) =>
@@ -385,7 +385,7 @@ function leavesOf(place: SchemaPlace): readonly SchemaPlace[] {
     const alternatives = next.alternatives()
     if (alternatives.length === 0) leaves.push(next)
     else open.push(...alternatives.toReversed())
-    if (leaves.length >= mostAlternatives || open.length > mostAlternatives * 4) break
+    if (leaves.length >= maxAlternatives || open.length > maxAlternatives * 4) break
   }
   return leaves.length === 0 ? [place] : leaves
 }

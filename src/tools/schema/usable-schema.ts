@@ -43,7 +43,7 @@ export function schemaFault(schema: JsonObject): string | undefined {
   if (!mayBeObject(root)) {
     return 'its schema does not allow an object, and the parameters of a tool are one'
   }
-  return isImpossible(root, [], { left: mostPlaces })
+  return isImpossible(root, [], { left: maxPlaces })
     ? 'no parameters can fit its schema'
     : undefined
 }
@@ -72,7 +72,7 @@ function mayBeObject(place: SchemaPlace): boolean {
   return place.leaves.some(({ types }) => types.length === 0 || types.includes('object'))
 }
 
-const mostPlaces = 500
+const maxPlaces = 500
 
 /** Whether no value is valid; false also where that is not clear. */
 function isImpossible(

@@ -138,8 +138,8 @@ function checkParameters(
 }
 
 /** Workflows that are compared with each other, and cycles that are reported. */
-const mostCompared = 500
-const mostCycles = 100
+const maxCompared = 500
+const maxCycles = 100
 
 /**
  * Workflows that trigger each other through their prerequisites. The gate never loops, since a
@@ -147,12 +147,12 @@ const mostCycles = 100
  * once.
  */
 function findCycles(workflows: readonly WorkflowDefinition[]): Diagnostic[] {
-  const compared = workflows.slice(0, mostCompared)
+  const compared = workflows.slice(0, maxCompared)
   const finished = new Set<WorkflowDefinition>()
   const found: Diagnostic[] = []
   const visit = (workflow: WorkflowDefinition, path: readonly WorkflowDefinition[]): void => {
     const start = path.indexOf(workflow)
-    if (start !== -1 && found.length < mostCycles) {
+    if (start !== -1 && found.length < maxCycles) {
       const names = [...path.slice(start), workflow].map(({ name }) => name).join(' → ')
       const hint = 'Take a prerequisite out of one of them.'
       const message = `it is part of a cycle: ${names}`

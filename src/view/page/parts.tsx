@@ -86,14 +86,14 @@ export function Typed({ line, what }: { line: string; what?: string | undefined 
   )
 }
 
-const mostFindings = 50
+const maxFindings = 50
 
 export function Findings({ list }: { list: readonly Diagnostic[] }) {
   if (list.length === 0) return null
-  const rest = list.length - mostFindings
+  const rest = list.length - maxFindings
   return (
     <ul class="plain">
-      {list.slice(0, mostFindings).map(({ severity, message, code, path, line, hint }) => (
+      {list.slice(0, maxFindings).map(({ severity, message, code, path, line, hint }) => (
         <li>
           <Chip text={severity} /> {message}{' '}
           <code class="soft">{`${place(message, path, line)}[${code}]`}</code>

@@ -83,7 +83,7 @@ function TriggersAndLog() {
               <Table
                 head={['skill', 'on', 'injects']}
                 rows={triggers
-                  .slice(0, mostVerdicts)
+                  .slice(0, maxVerdicts)
                   .map(({ skill, id, on, kind, inject }) => [
                     <a href={addressOf(['skills', id])}>{skill}</a>,
                     [<span class="soft">{kind}</span>, ' ', <code>{on}</code>],
@@ -143,7 +143,7 @@ function Files({ given, held }: Record<'given' | 'held', readonly ShownFile[]>) 
   ))
 }
 
-const mostVerdicts = 200
+const maxVerdicts = 200
 
 function Matched(answer: MatchAnswer) {
   const { injected, deferred, explanation, triggers, quiet, untried, diagnostics } = answer
@@ -163,11 +163,11 @@ function Matched(answer: MatchAnswer) {
       <Findings list={diagnostics} />
       {said.length > 0 && (
         <Section title="Why">
-          {said.slice(0, mostVerdicts).map(({ skill, verdict }) => (
+          {said.slice(0, maxVerdicts).map(({ skill, verdict }) => (
             <Verdict skill={skill} {...verdict} />
           ))}
-          {said.length > mostVerdicts && (
-            <p class="soft">and {count(said.length - mostVerdicts)} more</p>
+          {said.length > maxVerdicts && (
+            <p class="soft">and {count(said.length - maxVerdicts)} more</p>
           )}
         </Section>
       )}

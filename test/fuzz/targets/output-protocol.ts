@@ -30,7 +30,7 @@ export const words: readonly string[] = [
   '__proto__',
 ]
 
-const mostCharacters = 66_000
+const maxCharacters = 66_000
 
 /** Never throws; a status of the three, lengths within their bounds, no success of a bad exit code. */
 export function fuzz(data: Uint8Array): void {
@@ -58,7 +58,7 @@ const nothing = { stdout: empty, stderr: empty }
 function checkForm(output: StepOutput): void {
   const { status, result, errors, metrics } = output
   demand(['success', 'failure', 'critical'].includes(status), 'a status', status)
-  demand(typeof result === 'string' && result.length <= mostCharacters, 'a result')
+  demand(typeof result === 'string' && result.length <= maxCharacters, 'a result')
   demand(errors.length <= 1001, 'too many errors', errors.length)
   for (const error of errors) {
     demand(typeof error.code === 'string' && error.code !== '', 'an error without code', error)
