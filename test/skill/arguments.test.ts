@@ -128,6 +128,40 @@ describe('substituting arguments', () => {
     expect(substituteArguments(body, { argumentText: 'a', argumentNames: [] }).used).toBe(used)
   })
 
+  it.each<[body: string, argumentText: string, names: string[], emptied: string[]]>([
+    ['$0 $1 $1', 'a', [], ['$1']],
+    ['$ARGUMENTS[2] \\\\$3', 'a b', [], ['$ARGUMENTS[2]', '$3']],
+    ['$file $format-x', 'a', ['file', 'format'], ['$format']],
+    ['$0 $ARGUMENTS', 'a', [], []],
+    ['\\$4 $HOME', 'a', [], []],
+  ])('names the placeholders of %j that %j leaves empty', (body, argumentText, names, emptied) => {
+    const input = { argumentText, argumentNames: names }
+    expect(substituteArguments(body, input).emptied).toEqual(emptied)
+  })
+
+  it.each<[body: string, unplaced: string[], used: boolean]>([
+    ['$0', ['b', 'c'], true],
+    ['$0 $1', ['c'], true],
+    ['$1 $0', ['c'], true],
+    ['$0 $2', ['b'], false],
+    ['$1', ['a', 'c'], false],
+    ['$1 and $ARGUMENTS', [], true],
+    ['text', ['a', 'b', 'c'], false],
+  ])('says for %j that it has no place for %j of a, b and c', (body, unplaced, used) => {
+    const substituted = substituteArguments(body, { argumentText: 'a b c', argumentNames: [] })
+    expect(substituted).toMatchObject({ unplaced, used })
+  })
+
+  it('takes names of at most 64 characters, and none with another character', () => {
+    const [longest, longer] = ['n'.repeat(64), 'n'.repeat(65)]
+    const substituted = (body: string, name: string) =>
+      substituteArguments(body, { argumentText: 'x', argumentNames: [name] }).text
+    expect(substituted(`$${longest}`, longest)).toBe('x')
+    expect(substituted(`$${longest}-${longest}`, longest)).toBe(`x-${longest}`)
+    expect(substituted(`$${longer}`, longer)).toBe(`$${longer}`)
+    expect(substituted('$9lives $näme', '9lives')).toBe('$9lives $näme')
+  })
+
   it('leaves text without a dollar sign unchanged, with any arguments', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (body, argumentText) => {
@@ -245,5 +279,22 @@ describe('positions that are probably not placeholders', () => {
   ])('are found in %j with the names %j and the hint %j: %j', (body, names, hint, found) => {
     const positions = doubtfulPositions(body, { names, hint })
     expect(positions.map(({ placeholder }) => placeholder)).toEqual(found)
+  })
+
+  it('have the line on which each appears first, in this order', () => {
+    const body = 'one\n$2 \\\\$7\n$1 $2\n$7'
+    expect(doubtfulPositions(body, { names: [], hint: ' ' })).toEqual([
+      { placeholder: '$2', line: 2 },
+      { placeholder: '$7', line: 2 },
+      { placeholder: '$1', line: 3 },
+    ])
+  })
+
+  it('are all positions unless $ARGUMENTS is in the body, however many follow each other', () => {
+    const placeholdersOf = (body: string) =>
+      doubtfulPositions(body, { names: [] }).map(({ placeholder }) => placeholder)
+    expect(placeholdersOf('$0 $1')).toEqual(['$0', '$1'])
+    expect(placeholdersOf('$0 $1 \\$ARGUMENTS')).toEqual(['$0', '$1'])
+    expect(placeholdersOf('$0 $1 $ARGUMENTS')).toEqual([])
   })
 })
