@@ -186,7 +186,9 @@ function outcome(
     .map(({ skill, path, reason }) => complaint(`${skill}/${path} was not injected: ${reason}`))
   return {
     stderr: complaints.join(''),
-    injected: added.map(({ skill, path, text }) => ({ skill, path, characters: text.length })),
+    injected: added.map(({ skill, path, text, file }) => {
+      return { skill, path, characters: text.length, file }
+    }),
     withheld: [...withheld, ...rest.map(because(tooLarge))],
   }
 }

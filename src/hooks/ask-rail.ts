@@ -5,6 +5,7 @@ import { textOf } from './given.ts'
 import { currentCache, type HookRequest } from './hook-call.ts'
 import { canonicalPrompt, type HookPayload } from './prompt.ts'
 import { type RailAnswer, tellBeginning } from './rail-hook.ts'
+import type { TracedRail } from './trace.ts'
 import type { TriggerCache } from './trigger-cache.ts'
 
 /** The first of several registrations asks: a chain starts once. */
@@ -47,20 +48,43 @@ export function railAnswer(
   if (rail.kind === 'ask') {
     const { ask } = adapter
     const answered = ask ? ask(rail.question) : adapter.deny(rail.question)
-    return { stdout: `${JSON.stringify(answered)}\n`, stderr: '', denied: !ask || undefined }
+    const stdout = `${JSON.stringify(answered)}\n`
+    return { stdout, stderr: '', denied: !ask || undefined, rail: traced(rail) }
   }
   if (rail.kind !== 'tell') {
     const denied = rail.kind === 'deny' || undefined
     const hasStep = rail.kind === 'block' || rail.startsRail === true
     const mark = hasStep ? railMark(adapter, true) : {}
     const decided = { ...answer[rail.kind](rail.reason), ...mark }
-    return { stdout: `${JSON.stringify(decided)}\n`, stderr: '', denied }
+    return { stdout: `${JSON.stringify(decided)}\n`, stderr: '', denied, rail: traced(rail) }
   }
   // If the client cannot show the user a message, the agent reports it.
   const userMessage = adapter.tell?.(rail.tell) ?? answer.block(`${tellBeginning}${rail.tell}`)
   return {
     stdout: `${JSON.stringify({ ...userMessage, ...railMark(adapter, false) })}\n`,
     stderr: '',
+    rail: traced(rail),
+  }
+}
+
+/** The answer of a rail for the log, without its text. */
+function traced(rail: RailAnswer): TracedRail {
+  const { kind, run } = rail
+  const isStart = kind === 'deny' && rail.startsRail === true
+  return { answer: isStart ? 'start' : kind, run, characters: agentText(rail).length }
+}
+
+function agentText(rail: RailAnswer): string {
+  switch (rail.kind) {
+    case 'context':
+      return rail.text
+    case 'deny':
+    case 'block':
+      return rail.reason
+    case 'ask':
+      return rail.question
+    case 'tell':
+      return ''
   }
 }
 
@@ -70,14 +94,15 @@ function railMark({ marksRail }: HookAdapter, hasStep: boolean): object {
 }
 
 export function contextOfRail(
-  { text, tell, hasStep = false }: RailAnswer & { kind: 'context' },
+  rail: RailAnswer & { kind: 'context' },
   adapter: HookAdapter,
   payload: HookPayload,
 ): Answered {
+  const { text, tell, hasStep = false } = rail
   const event = payload.eventName || adapter.events[payload.event] || ''
   const userMessage = tell === undefined ? undefined : adapter.tell?.(tell)
   const answer = { ...adapter.answer(text, event), ...userMessage, ...railMark(adapter, hasStep) }
-  return { stdout: `${JSON.stringify(answer)}\n`, stderr: '', railContext: text }
+  return { stdout: `${JSON.stringify(answer)}\n`, stderr: '', railContext: text, rail: traced(rail) }
 }
 
 /** The context of a rail, then the references of triggers. */
@@ -92,5 +117,5 @@ export function joined(
   const event = payload.eventName || adapter.events[payload.event] || ''
   const railOutput = objectOf(parseJson(rail.stdout))
   const answer = { ...railOutput, ...adapter.answer(text, event) }
-  return { ...triggers, stdout: `${JSON.stringify(answer)}\n` }
+  return { ...triggers, stdout: `${JSON.stringify(answer)}\n`, rail: rail.rail }
 }

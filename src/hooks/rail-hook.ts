@@ -30,7 +30,12 @@ export interface ChainSkill {
   personOnly: boolean
 }
 
-export type RailAnswer =
+export type RailAnswer = RailReaction & {
+  /** The run of the session's rail, for the log. */
+  run?: string | undefined
+}
+
+type RailReaction =
   /** For the model; `tell` is one line for the user. `hasStep`: the end of the turn matters to the rail. */
   | { kind: 'context'; text: string; tell?: string | undefined; hasStep?: boolean | undefined }
   /** Denies a tool call. `startsRail`: a chain has started in its place, and the reason has its first step. */

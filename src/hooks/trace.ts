@@ -21,11 +21,28 @@ export interface HookTrace {
   event?: string | undefined
   /** Whether the tool call was denied, with the references as the reason. */
   denied?: boolean | undefined
-  injected: (TracedFile & { characters: number })[]
+  injected: (TracedFile & {
+    characters: number
+    /** Absolute; missing in the log of an earlier version. */
+    file?: string | undefined
+  })[]
   withheld: (TracedFile & { reason: string })[]
   durationMs: number
   error?: string | undefined
+  rail?: TracedRail | undefined
 }
+
+/** What a rail answered. */
+export interface TracedRail {
+  /** `start`: the call of a tool started a chain, in place of running. */
+  answer: (typeof railAnswers)[number]
+  /** The run; missing if no rail of the session is open, as for guards that always apply. */
+  run?: string | undefined
+  /** The length of the text for the agent. */
+  characters: number
+}
+
+const railAnswers = ['context', 'start', 'deny', 'ask', 'block', 'tell'] as const
 
 interface TracedFile {
   skill: string
@@ -43,10 +60,19 @@ function traceSchema(): Zod.ZodType<HookTrace> {
     prompt: z.string(),
     event: z.string().optional(),
     denied: z.boolean().optional(),
-    injected: z.array(z.object({ ...file, characters: z.number() })),
+    injected: z.array(
+      z.object({ ...file, characters: z.number(), file: z.string().optional() }),
+    ),
     withheld: z.array(z.object({ ...file, reason: z.string() })),
     durationMs: z.number(),
     error: z.string().optional(),
+    rail: z
+      .object({
+        answer: z.enum(railAnswers),
+        run: z.string().optional(),
+        characters: z.number(),
+      })
+      .optional(),
   })
 }
 

@@ -43,9 +43,16 @@ export async function answerRailEvent(
   const means = { ...patienceOf(event.platform), ...given, senders }
   const answer = await answerOf(event, means)
   if (!answer) return undefined
-  const runnable = runnableAnswer(answer, event.runtime)
+  const { run = runOf(event) } = answer
+  const runnable = { ...runnableAnswer(answer, event.runtime), run }
   const isMarked = runnable.kind === 'context' && adapters[event.platform].marksRail
   return isMarked ? { ...runnable, hasStep: hasStep(event) } : runnable
+}
+
+/** The run of the session's rail, if it is still open. */
+function runOf({ runtime, payload: { session } }: RailEvent): string | undefined {
+  const reading = session === undefined ? undefined : readRail(runtime, session)
+  return reading?.kind === 'rail' ? reading.rail.runId : undefined
 }
 
 /** Whether the end of this turn can have something to check or to deliver. */
@@ -319,7 +326,8 @@ async function answerCall(event: RailEvent, means: Means): Promise<RailAnswer | 
     if (moved) return moved
     const one =
       reading.kind === 'rail' ? await askAbout(event, clientCall, reading.rail, means) : undefined
-    if (one?.kind !== 'ask') return one ?? { kind: 'deny', reason }
+    const run = reading.kind === 'rail' ? reading.rail.runId : undefined
+    if (one?.kind !== 'ask') return one ?? { kind: 'deny', reason, run }
     asked = one
   }
   // Afterwards the rail's state has the guards: it is written before any script runs.

@@ -1,4 +1,14 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { TrustStore } from '../../src/trust/store.ts'
@@ -315,11 +325,24 @@ it('handles hundreds of triggers in one skill', async () => {
 })
 
 it('masks secrets in the log', async () => {
-  const { ask, runtime } = withSaw()
+  const { ask, runtime, home } = withSaw()
   await ask('claude', '/saw program with token=abcdef0123456789 and sk-ant-0123456789abcdefghij')
   const [trace] = readTraces(runtime, 1).traces
   expect(trace?.prompt).toBe('/saw program with token=[redacted] and [redacted]')
-  expect(trace?.injected).toEqual([{ skill: 'saw', path: 'references/program.md', characters: 8 }])
+  const path = 'references/program.md'
+  const file = join(home, '.agents/skills/saw', path)
+  expect(trace?.injected).toEqual([{ skill: 'saw', path, characters: 8, file }])
+})
+
+it('keeps the log private and bounded', async () => {
+  const { ask, home } = withSaw()
+  const log = join(home, '.local/state/skillrail/hooks/log.jsonl')
+  await ask('claude', '/saw program')
+  expect(statSync(log).mode & 0o777).toBe(0o600)
+  appendFileSync(log, ' '.repeat(1024 * 1024))
+  await ask('claude', '/saw program again')
+  expect(readFileSync(log, 'utf8').split('\n')).toHaveLength(2)
+  expect(statSync(`${log}.1`).mode & 0o777).toBe(0o600)
 })
 
 it('works if nothing can be written', async () => {

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { systemRuntime } from '../../src/core/runtime.ts'
+import { readTraces } from '../../src/hooks/trace.ts'
 import { makeSession, patient } from './_session.ts'
 
 const release = {
@@ -48,6 +50,25 @@ describe('a chain that a user invokes in a client', () => {
     const ended = await session.stop('It is pushed.')
     expect(ended?.systemMessage).toContain('has ended: success')
     expect(await session.bash('git push')).toBeUndefined()
+  })
+})
+
+describe('the log of the hook', () => {
+  it('has each answer of a rail with its run, and no text of it', async () => {
+    const session = makeSession(release)
+    await session.prompt('/release 1.2')
+    await session.bash('git push origin main')
+    await session.stop('I am done.')
+    session.write('done.txt', 'x')
+    await session.stop('Now it is done.')
+    const { home, env, directory } = session
+    const { traces } = readTraces(systemRuntime({ cwd: directory, home, env }), 100)
+    const runs = new Set(traces.map(({ rail }) => rail?.run))
+    expect(traces.map(({ rail }) => rail?.answer)).toEqual(['context', 'deny', 'block', 'tell'])
+    expect(runs.size).toBe(1)
+    expect([...runs][0]).toMatch(/^\w{14}$/)
+    expect(traces[0]?.rail?.characters).toBeGreaterThan(100)
+    expect(JSON.stringify(traces)).not.toContain('Write done.txt')
   })
 })
 

@@ -18,7 +18,7 @@ import {
 } from '#hooks/status'
 import type { AppliedGuards } from '#trust/accepted-guards'
 import { fileProblem } from '#hooks/switches'
-import { type HookTrace, readTraces, type TraceReading } from '#hooks/trace'
+import { type HookTrace, readTraces, type TracedRail, type TraceReading } from '#hooks/trace'
 
 interface ChangesResult {
   changes: readonly (Omit<FileChange, 'before'> & {
@@ -259,7 +259,7 @@ export const log = defineCommand<TraceReading>()({
       default: 20,
     }),
   },
-  details: 'The log has only prompts that matched a trigger. Secrets are masked.',
+  details: 'The log has only events that a trigger or a rail answered. Secrets are masked.',
   examples: ['hooks log -n 5'],
   async run(context, { limit }) {
     const found = readTraces(context.runtime, limit)
@@ -274,7 +274,7 @@ export const log = defineCommand<TraceReading>()({
 })
 
 function traceText(trace: HookTrace, { style }: Screen): string {
-  const { at, platform, cwd, prompt, injected, withheld, durationMs, error } = trace
+  const { at, platform, cwd, prompt, injected, withheld, durationMs, error, rail } = trace
   const file = ({ skill, path }: { skill: string; path: string }): string =>
     `${safeLine(skill)}/${safeLine(path)}`
   const lines = [
@@ -282,9 +282,19 @@ function traceText(trace: HookTrace, { style }: Screen): string {
     `  ${safeLine(prompt)}`,
     ...injected.map((given) => `  + ${file(given)} (${given.characters} characters)`),
     ...withheld.map((held) => `  - ${file(held)}: ${safeLine(held.reason)}`),
+    rail && `  ${railAnswers[rail.answer]}`,
     error !== undefined && `  ! ${safeLine(error)}`,
   ]
   return linesText(lines)
+}
+
+const railAnswers: Readonly<Record<TracedRail['answer'], string>> = {
+  context: '+ text of the rail',
+  start: '+ a chain started in place of the call',
+  deny: '- the rail denied the call',
+  ask: '? the rail let the client ask the user',
+  block: '< the rail kept the agent working',
+  tell: '> a line of the rail for the user',
 }
 
 export function clientNamed(name: string): Platform {
