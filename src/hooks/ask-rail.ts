@@ -102,7 +102,12 @@ export function contextOfRail(
   const event = payload.eventName || adapter.events[payload.event] || ''
   const userMessage = tell === undefined ? undefined : adapter.tell?.(tell)
   const answer = { ...adapter.answer(text, event), ...userMessage, ...railMark(adapter, hasStep) }
-  return { stdout: `${JSON.stringify(answer)}\n`, stderr: '', railContext: text, rail: traced(rail) }
+  return {
+    stdout: `${JSON.stringify(answer)}\n`,
+    stderr: '',
+    railContext: text,
+    rail: traced(rail),
+  }
 }
 
 /** The context of a rail, then the references of triggers. */

@@ -60,9 +60,7 @@ function traceSchema(): Zod.ZodType<HookTrace> {
     prompt: z.string(),
     event: z.string().optional(),
     denied: z.boolean().optional(),
-    injected: z.array(
-      z.object({ ...file, characters: z.number(), file: z.string().optional() }),
-    ),
+    injected: z.array(z.object({ ...file, characters: z.number(), file: z.string().optional() })),
     withheld: z.array(z.object({ ...file, reason: z.string() })),
     durationMs: z.number(),
     error: z.string().optional(),
