@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { TestHome } from './home.ts'
+import { type TestHome, write } from './home.ts'
 import { commandLine, type Scene, type Script } from './rail-session.ts'
 
 const setup = fileURLToPath(new URL('../../examples/rail-release/setup.sh', import.meta.url))
@@ -42,6 +42,44 @@ function pushWhenApproved(
   const isDue = body.includes('The user approved') && !body.includes('main -> main')
   return isDue ? { calls: [tools.shell('git push origin main')] } : 'I wait.'
 }
+
+/** What `skillrail new --rail release` writes into a new repository, as the page on rails says it is used. */
+export const newRailScene: Scene = {
+  chain: 'release',
+  words: '1.1.0',
+  make({ home, path, project }) {
+    const env = { HOME: home, PATH: `${dirname(process.execPath)}:${path}` }
+    const run = (file: string, ...args: readonly string[]): void =>
+      void execFileSync(file, args, { cwd: project, env, stdio: 'pipe' })
+    write(join(project, 'package.json'), '{ "version": "1.0.0" }\n')
+    run('git', 'init', '-q', '-b', 'main')
+    run('git', 'init', '-q', '--bare', '-b', 'main', `${project}.git`)
+    run('git', 'remote', 'add', 'origin', `${project}.git`)
+    const check = 'grep -q 1.1.0 package.json'
+    const options = ['--check', check, '--dir', '.claude/skills']
+    run(process.execPath, commandLine, 'new', '--rail', 'release', ...options)
+    run(process.execPath, commandLine, 'trust', '--yes')
+    run('git', 'config', 'user.name', 'Example')
+    run('git', 'config', 'user.email', 'example@example.com')
+    run('git', 'add', '-A')
+    run('git', 'commit', '-q', '-m', 'Start the project')
+    run('git', 'push', '-q', '-u', 'origin', 'main')
+  },
+}
+
+/** Publishes first, claims success, and prepares the version when the check has failed. */
+export const newRailScript: Script = [
+  (tools) => ({ calls: [tools.shell('git push origin main')] }),
+  () => 'The release is done.',
+  (tools) => ({
+    calls: [
+      tools.shell("sed -i.old s/1.0.0/1.1.0/ package.json && git commit -qam 'Release 1.1.0'"),
+    ],
+  }),
+  () => 'I prepared version 1.1.0.',
+  pushWhenApproved,
+  pushWhenApproved,
+]
 
 /** The version that the remote has. */
 export function publishedVersion({ project }: TestHome): string {

@@ -5,7 +5,13 @@ import { recipes } from './clients.ts'
 import { type Behaviour, behaviours, faults, happened, outcomeOf } from './rail-behaviours.ts'
 import type { TestHome } from './home.ts'
 import type { Outcome } from './rail-page.ts'
-import { publishedVersion, releaseScene, releaseScript } from './rail-example.ts'
+import {
+  newRailScene,
+  newRailScript,
+  publishedVersion,
+  releaseScene,
+  releaseScript,
+} from './rail-example.ts'
 import { railSession, type Script } from './rail-session.ts'
 
 const all = ['claude', 'codex', 'copilot', 'gemini', 'opencode', 'pi', 'qwen'] as const
@@ -63,6 +69,39 @@ it.runIf(clients.includes('claude'))(
       publish: 'success (verified)',
     })
     expect(result.rail).toBeUndefined()
+  },
+)
+
+it.runIf(clients.includes('claude'))(
+  'runs the chain that `new --rail` writes in Claude Code: the failed check keeps the agent, and the user approves',
+  async () => {
+    const client = installed.get('claude')
+    if (!client) throw new Error('claude is not installed')
+    const versions: string[] = []
+    let place: TestHome | undefined
+    const { requests, steps, rail } = await railSession(
+      'claude',
+      client,
+      recipes.claude,
+      newRailScript,
+      {
+        scene: newRailScene,
+        later: ['rail approve'],
+        onEvent(event) {
+          if (event.kind === 'start') place = event.home
+          if (place) versions.push(publishedVersion(place))
+        },
+      },
+    )
+    expect(requests[1]).toContain('belongs to the step `release-publish`')
+    expect(requests[2]).toContain('the check `grep -q 1.1.0 package.json` ended with exit code 1')
+    // The end of the session is the only event after the push.
+    expect(versions.slice(0, -2).every((version) => version === '1.0.0')).toBe(true)
+    expect(versions.at(-1)).toBe('1.1.0')
+    expect([steps, rail]).toEqual([
+      { 'release-prepare': 'success (verified)', 'release-publish': 'success (verified)' },
+      undefined,
+    ])
   },
 )
 
