@@ -303,7 +303,7 @@ body{font:15px/1.5 system-ui,sans-serif;margin:0 auto;max-width:70rem;padding:1.
 ol{list-style:none;margin:0;padding:0}ol ol{margin-left:1.4rem;border-left:2px solid var(--card);padding-left:.6rem}
 summary{display:grid;grid-template-columns:1.4rem calc(15rem - var(--depth)*2.125rem) 5rem minmax(6rem,1fr) minmax(0,1.4fr);gap:.6rem;align-items:center;cursor:pointer;padding:.3rem}
 summary:hover,.track,pre{background:var(--card)}p,dt,.time,.note{color:var(--soft)}
-.success{color:var(--good)}.failure,.critical,a{color:var(--bad)}.cancelled,.interrupted{color:var(--warn)}.waiting,.running{color:var(--wait)}
+.success{color:var(--good)}.failure,.critical,a{color:var(--bad)}.cancelled,.interrupted,.waiting{color:var(--warn)}.running{color:var(--wait)}
 .mark,.name{font-weight:600;overflow-wrap:anywhere}.note{white-space:nowrap;overflow:hidden;text-overflow:ellipsis}
 .track{position:relative;height:.7rem}.bar{position:absolute;top:0;bottom:0;background:currentcolor}
 dl{display:grid;grid-template-columns:7rem 1fr;margin:.3rem 2.4rem}dd{margin:0}dd,pre{white-space:pre-wrap;overflow-wrap:anywhere}

@@ -436,8 +436,113 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
       wanted.length = 0
       await expect.poll(() => wanted.length, { timeout: 10_000 }).toBeGreaterThan(1)
       expect(new Set(wanted)).toEqual(new Set(['0fast']))
+      // Without a choice, the newest run is shown.
       await page.evaluate(`location.hash = '#/runs'`)
-      await page.until(shows('Choose a run'))
+      await page.until(
+        `document.querySelector('.detail h1')?.innerText.startsWith('0slow') === true`,
+      )
+    })
+
+    it('shows the newest run while none is chosen, and keeps it when another one begins', async () => {
+      const ids = ['0second']
+      await open(
+        projectSaying('x', {
+          runs: () => listOf(ids.map((runId) => ({ ...rowOf(runId), skill: runId }))),
+          run: ({ text }) =>
+            runAnswer(standing({ ...resultOf(['x']), runId: text('id'), skill: text('id') })),
+        }),
+      )
+      await page.go(view.address)
+      await page.until(shows('Needs attention'))
+      await page.evaluate(`location.hash = '#/runs'`)
+      const heading = `document.querySelector('.detail h1')?.innerText ?? ''`
+      await page.until(`(${heading}).startsWith('0second')`)
+      ids.unshift('0third')
+      await page.until(`document.querySelectorAll('.row').length === 2`)
+      expect(await page.evaluate(heading)).toMatch(/^0second/)
+      await page.resize({ width: 400, height: 760 })
+      const side = 'getComputedStyle(document.querySelector(".detail")).display'
+      expect(await page.evaluate(side)).toBe('none')
+    })
+
+    it('shows once what needs the same command, and folds runs that wait alike', async () => {
+      const entry = (more: object) => ({
+        status: 'warning',
+        about: 'a',
+        place: ['skills'],
+        ...more,
+      })
+      const waiting = ['0a', '0b', '0c'].map((key) =>
+        entry({ name: 'ship', state: 'waiting', fix: `approve ${key}`, place: ['runs', key] }),
+      )
+      const untrusted = ['is new', 'has changed'].map((about) =>
+        entry({ name: about, state: 'not trusted', about, fix: 'skillrail trust' }),
+      )
+      const names = ['skills', 'clients', 'runs', 'servers']
+      await open(
+        projectSaying('x', {
+          overview: () => ({
+            workspace: 'x',
+            parts: names.map((name) => ({
+              name,
+              tab: name,
+              total: name === 'clients' ? 0 : 1,
+              summary: `1 ${name}`,
+              entries: { skills: untrusted, runs: waiting }[name] ?? [],
+            })),
+          }),
+          runs: () => listOf([{ ...rowOf('0a'), status: 'waiting' }]),
+        }),
+      )
+      await page.go(view.address)
+      await page.until(shows('and 2 more like it'))
+      await page.until(shows('and 1 more that the same command is for'))
+      const shown = `[...document.querySelectorAll('.type code')].filter((one) => one.checkVisibility()).map((one) => one.innerText)`
+      expect(await page.evaluate(shown)).toEqual([
+        'skillrail trust',
+        'approve 0a',
+        'skillrail hooks install',
+      ])
+      await page.evaluate(`for (const one of document.querySelectorAll('details')) one.open = true`)
+      expect(await page.evaluate(shown)).toEqual([
+        'skillrail trust',
+        'approve 0a',
+        'approve 0b',
+        'approve 0c',
+        'skillrail hooks install',
+      ])
+      await page.until(shows('has changed'))
+      const colours = `[...new Set([...document.querySelectorAll('.chip.waiting')].map((one) => getComputedStyle(one).color))].length`
+      expect(await page.evaluate(colours)).toBe(1)
+      expect(await page.evaluate(`document.querySelectorAll('.chip.waiting').length`)).toBe(4)
+      // Nothing there is neither good nor bad.
+      const bar = (tab: string): string =>
+        `getComputedStyle(document.querySelector('.tile[href="#/${tab}"]')).borderTopColor`
+      const none = await page.evaluate(bar('clients'))
+      expect(none).not.toBe(await page.evaluate(bar('servers')))
+    })
+
+    it('offers to run a chain only if its plan has no error', async () => {
+      const severity = { now: 'error' }
+      const plan = projectSaying('x').plan
+      await open(
+        projectSaying('x', {
+          async plan(question) {
+            const [one] = (await plan(question)).diagnostics
+            return { ...(await plan(question)), diagnostics: [{ ...one, severity: severity.now }] }
+          },
+        }),
+      )
+      await page.go(view.address)
+      await page.until(shows('Needs attention'))
+      await page.evaluate(`location.hash = '#/chains/one'`)
+      await page.until(shows('skillrail chain plan x'))
+      expect(await page.evaluate(shows('skillrail run x'))).toBe(false)
+      severity.now = 'warning'
+      await page.evaluate(`location.hash = '#/overview'`)
+      await page.until(shows('Needs attention'))
+      await page.evaluate(`location.hash = '#/chains'`)
+      await page.until(shows('skillrail run x'))
     })
 
     it('continues to follow after a failed request, and reports the failure', async () => {

@@ -20,6 +20,7 @@ export function ChainsTab({ id }: { id: string | undefined }) {
       selected={id}
       Detail={Plan}
       resting={<p class="soft">Choose a chain to see what it would run, and how.</p>}
+      opensFirst
       keyOf={(chain) => chain.id}
       words={({ name, description }) => [name, description]}
       content={({ name, description, steps, trust }) => (
@@ -59,7 +60,7 @@ function Plan({ id }: { id: string }) {
               <a href={addressOf(['skills', id])}>See it as a skill</a>
             </p>
             <Findings list={diagnostics} />
-            <Typed line={`skillrail run ${shellWord(skill)}`} what="Run it" />
+            <Start skill={skill} diagnostics={diagnostics} />
             <Section title="Steps">
               {last === undefined ? (
                 <Steps graph={graph} />
@@ -75,6 +76,18 @@ function Plan({ id }: { id: string }) {
         )
       }}
     </Answered>
+  )
+}
+
+/** The command that runs the chain; with an error in its plan, the one that checks it again. */
+function Start({ skill, diagnostics }: Pick<PlanAnswer, 'skill' | 'diagnostics'>) {
+  return diagnostics.some(({ severity }) => severity === 'error') ? (
+    <Typed
+      line={`skillrail chain plan ${shellWord(skill)}`}
+      what="It runs only without the errors. To check it again"
+    />
+  ) : (
+    <Typed line={`skillrail run ${shellWord(skill)}`} what="Run it" />
   )
 }
 

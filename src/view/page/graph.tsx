@@ -72,7 +72,7 @@ function Face({ label, by, words, trust, state }: GraphNode & { state: NodeState
           {label}
           {words.map((word) => [
             ' ',
-            <Chip text={word} kind={word === 'gate' ? 'waiting' : 'word'} />,
+            <Chip text={word} kind={word.startsWith('gate') ? 'wait' : 'word'} />,
           ])}{' '}
           {state === undefined && trust === 'untrusted' && <Chip text={trust} />}
         </span>

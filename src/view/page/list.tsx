@@ -19,6 +19,8 @@ interface ListProperties<Item> {
   resting: Child
   /** Whether `resting` is shown on a narrow screen too. */
   overview?: boolean
+  /** Shows the first item while nothing is open; a narrow screen still shows the list. */
+  opensFirst?: boolean
   children?: Child
 }
 
@@ -28,7 +30,8 @@ const searches = new Map<string, string>()
 
 /** A list on the left and the open item on the right; a narrow screen shows one of them. */
 export function List<Item>(properties: ListProperties<Item>) {
-  const { noun, selected, resting, Detail, overview = false } = properties
+  const { noun, selected, overview = false } = properties
+  const first = useFirst(properties)
   const detail = useRef<HTMLDivElement>(null)
   const isOpen = selected !== undefined
   useEffect(() => {
@@ -38,17 +41,30 @@ export function List<Item>(properties: ListProperties<Item>) {
   return (
     <div class={`split${overview ? ' overview' : ''}${isOpen ? ' open' : ''}`}>
       {!isOpen && !overview && <h1 class="unseen">{noun}</h1>}
-      <Search {...properties} />
+      <Search {...properties} selected={selected ?? first} />
       <div class="detail" tabIndex={-1} ref={detail}>
         {isOpen && (
           <a class="back" href={addressOf([noun])}>
             ← Back to the list
           </a>
         )}
-        {isOpen ? <Detail key={selected} id={selected} /> : resting}
+        <Side {...properties} id={selected ?? first} />
       </div>
     </div>
   )
+}
+
+function Side<Item>({ id, Detail, resting }: ListProperties<Item> & { id: string | undefined }) {
+  return id === undefined ? <>{resting}</> : <Detail key={id} id={id} />
+}
+
+/** The first item when the list arrived: a new run does not replace the one that somebody reads. */
+function useFirst<Item>({ items, keyOf, opensFirst = false }: ListProperties<Item>) {
+  const [first, setFirst] = useState<string>()
+  const newest = items?.[0]
+  const key = newest === undefined ? undefined : keyOf(newest)
+  useEffect(() => setFirst((before) => before ?? key), [key])
+  return opensFirst ? first : undefined
 }
 
 function Search<Item>(properties: ListProperties<Item>) {

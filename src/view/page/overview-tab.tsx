@@ -1,6 +1,6 @@
 import type { Answers } from '#view/answers'
 import { Answered, useAnswer } from './answer.tsx'
-import { addressOf, Chip, Clock, Empty, Section, Typed } from './parts.tsx'
+import { addressOf, Chip, Clock, count, Empty, Section, Typed } from './parts.tsx'
 
 type Part = Answers['overview']['parts'][number]
 type Entry = Part['entries'][number]
@@ -36,7 +36,7 @@ function Parts({ parts }: { parts: readonly Part[] }) {
         {urgent.length === 0 && (
           <p class="soft">Nothing. All skills are valid and trusted, and no run waits or failed.</p>
         )}
-        {urgent.map(Row)}
+        {groupsOf(urgent).map(Group)}
       </Section>
       <Section title="Agent clients on this machine">
         {clients.length === 0 && (
@@ -51,24 +51,61 @@ function Parts({ parts }: { parts: readonly Part[] }) {
   )
 }
 
-function Tile({ tab, summary, entries }: Part) {
-  const [total, ...rest] = summary.split(', ')
+function Tile({ tab, total, summary, entries }: Part) {
+  const [title, ...rest] = summary.split(', ')
   const worst = ['problem', 'warning', 'information'].find((one) =>
     entries.some(({ status }) => status === one),
   )
   return (
-    <a class={`tile ${worst ?? 'ok'}`} href={addressOf([tab])}>
-      <strong>{total}</strong>
+    <a class={`tile ${total === 0 ? 'none' : (worst ?? 'ok')}`} href={addressOf([tab])}>
+      <strong>{title}</strong>
       <span>{rest.join(', ') || '\u00a0'}</span>
     </a>
   )
 }
 
+/** Entries that one command fixes, or that say the same about one skill, such as its waiting runs. */
+function groupsOf(entries: readonly Entry[]): Entry[][] {
+  const isRun = ({ place }: Entry) => place[0] === 'runs'
+  const groups = Map.groupBy(entries, (entry) => {
+    const { name, state, about, fix } = entry
+    return isRun(entry) || fix === undefined ? [name, state, about].join('\n') : fix
+  })
+  return [...groups.values()]
+}
+
+const mostInGroup = 50
+
+/** The first entry, and the others on request. With one command for all of them, it is shown once. */
+function Group([first, ...others]: readonly Entry[]) {
+  if (first === undefined) return null
+  const hasOneFix = others.every(({ fix }) => fix === first.fix)
+  return (
+    <>
+      <Row {...first} />
+      {others.length > 0 && (
+        <details class="more-of">
+          <summary>
+            {hasOneFix
+              ? `and ${count(others.length)} more that the same command is for`
+              : `and ${count(others.length)} more like it`}
+          </summary>
+          {others.slice(0, mostInGroup).map((one) => (
+            <Row {...one} fix={hasOneFix ? undefined : one.fix} />
+          ))}
+        </details>
+      )}
+    </>
+  )
+}
+
 function Row({ name, status, state, about, fix, place }: Entry) {
+  // The status of a run has the same colour everywhere.
+  const kind = place[0] === 'runs' ? state : status
   return (
     <div class="entry">
       <div>
-        <a href={addressOf(place)}>{name}</a> <Chip text={state} kind={status} />
+        <a href={addressOf(place)}>{name}</a> <Chip text={state} kind={kind} />
         <div class="about">{about}</div>
       </div>
       {fix !== undefined && <Typed line={fix} />}

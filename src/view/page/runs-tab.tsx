@@ -19,6 +19,7 @@ export function RunsTab({ id }: { id: string | undefined }) {
       selected={id}
       Detail={Run}
       resting={<p class="soft">Choose a run to see its steps. A running run is updated.</p>}
+      opensFirst
       keyOf={({ runId }) => runId}
       words={({ runId, skill, status }) => [runId, skill, status]}
       content={Row}

@@ -34,6 +34,7 @@ export function SkillsTab({ id }: { id: string | undefined }) {
       resting={
         <p class="soft">Choose a skill to see what it is, what it can do and what it says.</p>
       }
+      opensFirst
       keyOf={(skill) => skill.id}
       words={({ name, description, path, scope, trust, standing, clients }) =>
         [name, description, path, scope, trust, standing].concat(clients)
