@@ -73,7 +73,7 @@ triggers() {
       next
     }
     /^[^ \t-]/ { inside = 0; next }
-    /^ *- (examples|paths|command):/ { other = 1 }
+    /^ *- (examples|paths|command|tool):/ { other = 1 }
     /^ *- match:/ { other = 0 }
     other { next }
     {

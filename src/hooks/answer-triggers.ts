@@ -1,10 +1,11 @@
 import { join } from 'node:path'
 import { objectOf, parseJson } from '#core/json'
+import { mayBeMcpName } from '#core/mcp-names'
 import { findWorkspace } from '#core/read-files'
 import type { Runtime } from '#core/runtime'
 import { type InjectedReference, planInjection } from '#trigger/inject'
 import { matchPrompt, type TriggerMatch } from '#trigger/match'
-import { isRequired, matchToolCall, type ToolCall } from '#trigger/tool-call'
+import { isRequired, matchToolCall, type McpCall, type ToolCall } from '#trigger/tool-call'
 import type { HookEvent } from './adapters.ts'
 import { shareContext } from './context.ts'
 import { claimDenial, claimReference, forgetGiven, givenReferences, textOf } from './given.ts'
@@ -71,9 +72,9 @@ async function answerTool(
 ): Promise<Answered | undefined> {
   const { payload, adapter, cache, conversation, turn } = hook
   const { runtime } = hook.request
-  const { call } = payload
+  const call = payload.call ?? mcpCallOf(hook)
   if (!call || !conversation) return undefined
-  const skills = [...cache.skills(true)]
+  const skills = [...cache.skills(call.kind === 'mcp' ? 'mcp' : 'tools')]
   const place = { cwd: runtime.cwd, root: findWorkspace(runtime.cwd, runtime) }
   const isAll = event === 'after' || adapter.givesBefore === true
   const fired = await matchToolCall(call, skills, place)
@@ -119,7 +120,7 @@ async function giveAgain(hook: HookCall, event: HookEvent): Promise<Answered | u
   if (marks.length === 0 || source === 'clear') return undefined
   if (adapter.events[event] !== payload.eventName || (event === 'compact' && !isStart))
     return undefined
-  const matches = [...cache.skills(false)].flatMap((skill) =>
+  const matches = [...cache.skills('anything')].flatMap((skill) =>
     skill.triggers
       .filter(({ inject }) => marks.some((one) => one.skill === skill.name && one.path === inject))
       .map((trigger) => ({ skill, trigger, text: '', promptLine: 0 })),
@@ -133,7 +134,13 @@ async function giveAgain(hook: HookCall, event: HookEvent): Promise<Answered | u
 /** The length of a denial, in characters, that no client cuts. */
 const longestReason = 9000
 
-function readBy(call: ToolCall, skill: CachedSkill): TriggerMatch<CachedSkill>[] {
+/** A tool that is none of the client's own may be one of an MCP server. */
+function mcpCallOf({ payload: { tool }, platform }: HookCall): McpCall | undefined {
+  return mayBeMcpName(tool, platform) ? { kind: 'mcp', tool, client: platform } : undefined
+}
+
+function readBy(call: ToolCall | McpCall, skill: CachedSkill): TriggerMatch<CachedSkill>[] {
+  if (call.kind === 'mcp') return []
   const isLoaded = call.kind === 'skill' && call.paths.includes(skill.name)
   const isIn = (file: string): boolean =>
     call.kind === 'read' ? call.paths.includes(file) : call.command.includes(file)

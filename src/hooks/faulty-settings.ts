@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { messageOf } from '#core/errors'
+import { mayBeMcpName } from '#core/mcp-names'
 import { realPathOf } from '#core/read-files'
 import { SettingsError } from '#core/settings-error'
 import { safeLine } from '#core/text'
@@ -10,7 +11,7 @@ import type { HookPayload } from './prompt.ts'
 
 /**
  * With settings that have errors, the hook cannot say which references a call requires: it denies every
- * edit, read and command except those that repair the files. At a prompt, the model and the user are told.
+ * edit, read, command and MCP tool except reads and edits that repair the files. At a prompt, the model and the user are told.
  */
 export function answerFaultySettings(
   error: SettingsError,
@@ -25,8 +26,11 @@ export function answerFaultySettings(
   // The messages of the diagnostics can quote a project, so the model gets the places alone.
   const fault = safeLine(`${error.message} See ${[...new Set(places)].slice(0, 5).join(', ')}.`)
   if (payload.event === 'before') {
-    const { call } = payload
-    if (!call || call.kind === 'skill' || isRepair(call, error, runtime.cwd)) return undefined
+    const { call, tool } = payload
+    const isHarmless = call
+      ? call.kind === 'skill' || isRepair(call, error, runtime.cwd)
+      : !mayBeMcpName(tool, platform)
+    if (isHarmless) return undefined
     const reason = `Skillrail denies this call. ${fault} Edit nothing else before these errors are fixed, and tell the user about them.`
     return { stdout: `${JSON.stringify(adapter.deny(reason))}\n`, denied: true }
   }

@@ -32,6 +32,8 @@ export interface HookAnswer {
 export interface HookCall {
   request: HookRequest
   payload: HookPayload
+  /** The client that answers; not always the one whose registration called the hook. */
+  platform: Platform
   adapter: HookAdapter
   cache: TriggerCache
   /** Undefined if the client names no session: then nothing is denied or remembered. */

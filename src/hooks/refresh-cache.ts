@@ -138,8 +138,9 @@ function acceptedTriggers({ fields }: SkillInfo): { triggers: CachedTrigger[]; n
 }
 
 function kindOf(triggers: readonly CachedTrigger[]): number {
-  const isOnTools = triggers.some(([, , , when]) => when !== null && when.kind !== 'examples')
-  return isOnTools ? 2 : Math.min(1, triggers.length)
+  const kinds = new Set(triggers.map(([, , , when]) => when?.kind))
+  if (kinds.has('tool')) return 3
+  return kinds.has('paths') || kinds.has('command') ? 2 : Math.min(1, triggers.length)
 }
 
 function problemsIn({ broken, skills }: Discovery): string[] {

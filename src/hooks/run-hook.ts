@@ -1,7 +1,7 @@
 import { SettingsError } from '#core/settings-error'
 import { messageOf } from '#core/errors'
 import { homeDirectory, type Runtime } from '#core/runtime'
-import { adapters, type HookAdapter } from './adapters.ts'
+import { adapters, type Platform } from './adapters.ts'
 import { type Answered, answerTriggers } from './answer-triggers.ts'
 import { askRail, contextOfRail, joined, railAnswer } from './ask-rail.ts'
 import { answerFaultySettings, faultText } from './faulty-settings.ts'
@@ -96,7 +96,7 @@ async function answerEvent(
     return rail && contextOfRail(rail, adapter, payload)
   }
   try {
-    const call = await openCall(request, payload, adapter, startedAt)
+    const call = await openCall(request, payload, platform, startedAt)
     for (const error of call.cache.problems) trace({ error })
     const answer = await answerTriggers(call)
     if (rail === undefined || answer?.denied) return answer
@@ -120,10 +120,11 @@ async function isStepOfRun(runtime: Runtime): Promise<boolean> {
 async function openCall(
   request: HookRequest,
   payload: HookPayload,
-  adapter: HookAdapter,
+  platform: Platform,
   startedAt: number,
 ): Promise<HookCall> {
   const { runtime } = request
+  const adapter = adapters[platform]
   const cache = await currentCache(runtime)
   const { session, agent, event } = payload
   const most = adapter.callsRemembered
@@ -133,6 +134,7 @@ async function openCall(
   return {
     request,
     payload,
+    platform,
     adapter,
     cache,
     conversation: session === undefined ? undefined : { session, agent, calls },

@@ -22,8 +22,8 @@ export interface TriggerCache {
   candidates(prompt: string): Iterable<CachedSkill>
   /** The index of examples, if the prompt has words in common with any of them. */
   indexFor(prompt: string): StoredIndex | undefined
-  /** The skills with triggers; `onTools`: with triggers on files or commands. */
-  skills(onTools: boolean): Iterable<CachedSkill>
+  /** The skills with triggers: any, on tool calls, or on tools of MCP servers. */
+  skills(on: 'anything' | 'tools' | 'mcp'): Iterable<CachedSkill>
   /** The chain that a user or an agent calls by this name. */
   chainNamed(name: string): ChainSkill | undefined
   named(name: string): CachedSkill | undefined
@@ -58,7 +58,7 @@ export interface CacheHeader {
     trust: readonly TrustMark[]
     /** A prompt that fires a trigger of the skill contains one of these. */
     needs: readonly (readonly string[])[]
-    /** 2 with triggers on files or commands, 1 with others only. */
+    /** 3 with triggers on tools of MCP servers, 2 with others on tool calls, 1 with others only. */
     triggers: readonly number[]
     /** 1 for a chain, 2 for one that only a person starts, else 0. */
     chain: readonly number[]
@@ -191,9 +191,10 @@ export function openCache(
         typeof index === 'string' ? readerOf(indexPath(index)) : index.toString.bind(index, 'utf8')
       return { head: lineAt(paths.length + 1), read }
     },
-    *skills(onTools: boolean) {
+    *skills(on) {
+      const least = { anything: 1, tools: 2, mcp: 3 }[on]
       for (const [index, kind] of triggers.entries()) {
-        if (kind >= (onTools ? 2 : 1)) yield skillAt(index)
+        if (kind >= least) yield skillAt(index)
       }
     },
     chainNamed(name: string): ChainSkill | undefined {

@@ -11,6 +11,7 @@ import { exportProblems } from '#trigger/export-triggers'
 import type { TriggerSkill } from '#trigger/match'
 import { filesFor, filesOf } from '#trigger/project-files'
 import { type CaseVerdict, judgeCase, measure, type Measurement } from '#trigger/prompt-cases'
+import { serversFor } from './known-servers.ts'
 import { neverSent, SkillNames } from './never-sent.ts'
 import {
   aboutTriggers,
@@ -100,7 +101,10 @@ function checkOne(
   const split = splitFrontmatter(text)
   const triggers = document?.fields.triggers ?? []
   const skill = { name, path, directory, triggers, text, body: split.found ? split.body : '' }
-  const check = checkTriggers(skill, filesFor(skill, options.runtime))
+  const check = checkTriggers(skill, {
+    files: filesFor(skill, options.runtime),
+    servers: serversFor(triggers, options.runtime),
+  })
   const wrong = hasErrors(diagnostics) ? aboutTriggers(path, diagnostics) : []
   const unusable = wrong.map(({ line = 0, message }) => {
     const match = text.split(/\r?\n/)[line - 1]?.trim() ?? ''
@@ -137,7 +141,10 @@ function checkOverlays(
     const body = split.found ? split.body : ''
     const overlay = { name, path, directory, triggers: own, text: readText(path), body }
     // The user's own overlay holds for this project as well.
-    const check = checkTriggers(overlay, filesOf(overlay.triggers, runtime))
+    const check = checkTriggers(overlay, {
+      files: filesOf(overlay.triggers, runtime),
+      servers: serversFor(overlay.triggers, runtime),
+    })
     const about = check.diagnostics.filter(({ code }) => !rulesOfSkills.has(code))
     return { ...check, diagnostics: [...about, ...neverSent(overlay, names, runtime)] }
   })

@@ -9,7 +9,7 @@ import { costOf, type InjectedReference, type Injection, planInjection } from '#
 import { matchTriggers } from '#trigger/examples'
 import type { TriggerMatch, TriggerSkill } from '#trigger/match'
 import { readTriggers } from '#trigger/read-triggers'
-import { isRequired, matchToolCall, type ToolCall } from '#trigger/tool-call'
+import { isRequired, matchToolCall, type McpCall, type ToolCall } from '#trigger/tool-call'
 import { type Settled, readText, skillsFor } from './skills.ts'
 import { explainCall, explainPrompt, type SkillExplanation } from '#trigger/explain'
 
@@ -40,7 +40,7 @@ export function injectionFor(context: Settled, request: InjectionRequest): Injec
 }
 
 interface CallRequest extends Pick<InjectionRequest, 'references' | 'tokenBudget'> {
-  call: ToolCall
+  call: ToolCall | McpCall
 }
 
 /** Returns what a hook would inject for a tool call. A skill that is named counts as trusted. */
@@ -159,7 +159,7 @@ export interface ExplainedMatch extends MatchResult {
 /** `match --explain` for a tool call, as {@link matchWhileTyping} for a prompt. */
 export async function matchCallWhileTyping(
   context: Settled,
-  call: ToolCall,
+  call: ToolCall | McpCall,
 ): Promise<ExplainedMatch> {
   const answer = await callInjectionFor(context, { call, references: [], tokenBudget: undefined })
   const skills = answer.skills.filter(({ triggers }) => triggers.length > 0)
@@ -175,7 +175,9 @@ export async function matchCallWhileTyping(
 }
 
 /** A tool call in one line, in place of a prompt. */
-export function callText({ kind, paths, command }: ToolCall): string {
+export function callText(call: ToolCall | McpCall): string {
+  if (call.kind === 'mcp') return call.tool
+  const { kind, paths, command } = call
   return [kind, ...paths, command].filter((text) => text !== '').join(' ')
 }
 

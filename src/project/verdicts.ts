@@ -17,6 +17,7 @@ import { IgnoredFolders } from './git-ignored.ts'
 import { checkTriggers } from '#trigger/check'
 import { exportProblems } from '#trigger/export-triggers'
 import { filesFor } from '#trigger/project-files'
+import { serversFor } from './known-servers.ts'
 import { neverSent, type SkillNames } from './never-sent.ts'
 import { SkillNotFoundError } from '#skill/errors'
 import { type FixChange, fixSkill } from '#skill/fix'
@@ -165,7 +166,7 @@ export interface VerdictOptions {
   validate: typeof validate
   /** `write` fixes the file and `show` shows how; the verdict is then the one of the fixed text. */
   fix?: 'write' | 'show' | undefined
-  runtime: Pick<Runtime, 'cwd' | 'home' | 'env'>
+  runtime: Runtime
   /** The names of the installed skills; without them, prompts that no client sends are not reported. */
   skillNames?: SkillNames | undefined
 }
@@ -191,7 +192,8 @@ export function validate(
   const { triggers = [], name = directoryName } = skill?.fields ?? {}
   if (!skill || triggers.length === 0) return verdict
   const checked = { name, path, directory, triggers, text, body: skill.body }
-  const found = checkTriggers(checked, filesFor(checked, runtime)).diagnostics.filter(
+  const place = { files: filesFor(checked, runtime), servers: serversFor(triggers, runtime) }
+  const found = checkTriggers(checked, place).diagnostics.filter(
     ({ severity }) => severity !== 'info',
   )
   const unsent = skillNames ? neverSent(checked, skillNames, runtime) : []

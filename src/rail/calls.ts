@@ -3,7 +3,8 @@ import type { Platform } from '#hooks/adapters'
 import type { ToolCall } from '#trigger/tool-call'
 import { parseAllowedTools } from '#skill/allowed-tools'
 import type { AllowedTool } from '#skill/model'
-import { fitsText } from './fits-text.ts'
+import { fitsText } from '#core/fits-text'
+import { fitsMcpPattern, foldToolName, readMcpPattern } from '#core/mcp-names'
 import { mayName } from './plain-lines.ts'
 
 /** One call of a client's tool, in the form for guards and lists of tools. */
@@ -24,13 +25,6 @@ const commonNames: Readonly<Record<ToolCall['kind'], readonly string[]>> = {
   read: ['read'],
   shell: ['bash'],
   skill: ['skill'],
-}
-
-/** How a client writes `mcp__SERVER__TOOL`. */
-const mcpNames: Partial<Record<Platform, (server: string, tool: string) => string>> = {
-  copilot: (server, tool) => `${server}-${tool}`,
-  gemini: (server, tool) => `mcp_${server}_${tool}`,
-  opencode: (server, tool) => `${server}_${tool}`,
 }
 
 /** Whether a guard covers a call. A command that may be a guarded one counts. */
@@ -74,18 +68,13 @@ function patternsOf(entries: readonly AllowedTool[]): readonly string[] | 'every
 }
 
 function namesTool({ tool }: AllowedTool, { client, tool: name, call }: ClientCall): boolean {
-  const wanted = fold(tool)
-  const own = fold(name)
-  const [prefix, server = '', ...rest] = tool.split('__')
-  if (prefix === 'mcp') {
-    const inside = rest.length === 0 ? '*' : rest.join('__')
-    const spelled = mcpNames[client]?.(server, inside) ?? `mcp__${server}__${inside}`
-    return fitsText(own, fold(spelled))
-  }
+  const mcp = readMcpPattern(tool)
+  if (mcp) return fitsMcpPattern(name, mcp, client)
+  const wanted = foldToolName(tool)
   // A shell line that edits with a patch is both.
   const shell = call && call.command !== '' ? commonNames.shell : []
   const common = call ? commonNames[call.kind] : []
-  return [own, ...common, ...shell].some((one) => fitsText(one, wanted))
+  return [foldToolName(name), ...common, ...shell].some((one) => fitsText(one, wanted))
 }
 
 /** Returns the paths of a call, relative to the project if they are inside. */
@@ -98,9 +87,4 @@ function pathsOf({ call, cwd, workspace }: ClientCall): string[] {
 
 function fitsPath(path: string, pattern: string): boolean {
   return fitsText(path, pattern.replace(/^\.?\/(?!\/)/, '').replaceAll(/\*+/g, '*'))
-}
-
-/** Clients replace other characters in a name with underscores. */
-function fold(name: string): string {
-  return name.toLowerCase().replaceAll(/[^\p{L}\p{N}*]/gu, '_')
 }

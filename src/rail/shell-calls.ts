@@ -6,7 +6,7 @@ import {
   type ShellCommand,
   type ShellWord,
 } from '#core/shell-commands'
-import { fitsText } from './fits-text.ts'
+import { fitsText } from '#core/fits-text'
 
 // Compares patterns of commands with shell lines. This module loads the lexer for such lines, which the hook
 // needs only for shell calls.

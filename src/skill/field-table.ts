@@ -79,7 +79,7 @@ export const fieldTable: readonly FieldDefinition[] = [
   fieldsOf('skillrail', 'either', 'Skillrail extension (deterministic progressive disclosure)')(
     'triggers',
     'triggers',
-    'List of { match | examples | paths | command, inject }, or lines of `PATTERN => FILE`.',
+    'List of { match | examples | paths | command | tool, inject }, or lines of `PATTERN => FILE`.',
   ),
   execution('run', 'path', 'The script that executes the skill.'),
   execution('sandbox', 'boolean', '`true` runs its scripts in a sandbox, trusted or not.'),
@@ -258,7 +258,7 @@ function fieldSchema({ name, kind, choices, minimum = 0 }: FieldDefinition): Sch
       )
     case 'triggers': {
       const texts = either(word, listOf(word))
-      const kinds = { match: word, examples: texts, paths: texts, command: word }
+      const kinds = { match: word, examples: texts, paths: texts, command: word, tool: word }
       const more = { on: { type: 'string', enum: ['edit', 'read'] }, require: {}, not: texts }
       const properties = { ...kinds, ...more, inject: path }
       const oneOf = Object.keys(kinds).map((kind) => ({ required: [kind] }))

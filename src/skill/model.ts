@@ -29,6 +29,8 @@ export type TriggerOccasion =
   | { kind: 'examples'; examples: readonly string[]; not?: readonly string[] | undefined }
   | { kind: 'paths'; paths: readonly string[]; on: 'edit' | 'read'; require: boolean }
   | { kind: 'command'; pattern: string; require: boolean }
+  /** `mcp__SERVER__TOOL`, in which `*` means any characters. */
+  | { kind: 'tool'; pattern: string; require: boolean }
 
 /**
  * The policy fields next to `chain`, with the chaining proposal's defaults. Times in seconds.

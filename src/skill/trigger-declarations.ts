@@ -15,14 +15,14 @@ export function readTriggers(
   return []
 }
 
-const triggerKinds = ['match', 'examples', 'paths', 'command'] as const
+const triggerKinds = ['match', 'examples', 'paths', 'command', 'tool'] as const
 const triggerKeys = [...triggerKinds, 'inject', 'on', 'require', 'not'] as const
 
 /** The kinds of triggers that an option belongs to. */
 const kindsWith: ReadonlyMap<string, readonly string[]> = new Map([
   ['on', ['paths']],
   ['not', ['examples']],
-  ['require', ['paths', 'command']],
+  ['require', ['paths', 'command', 'tool']],
 ])
 
 function readEntry(reader: FieldReader, item: YamlNode): TriggerDeclaration | undefined {
@@ -98,9 +98,9 @@ function triggerOf(
     const when = { kind, examples: texts, ...(not.length > 0 ? { not } : {}) }
     return { match, ...at, when }
   }
-  if (kind === 'command') {
+  if (kind === 'command' || kind === 'tool') {
     const when = { kind, pattern, require: require ?? true }
-    return { match: `command: ${pattern}`, ...at, when }
+    return { match: `${kind}: ${pattern}`, ...at, when }
   }
   const when = { kind, paths: texts, on, require: require ?? false }
   return { match: `paths[${on}]: ${texts.join(', ')}`, ...at, when }
@@ -145,7 +145,7 @@ function readTriggerLine(text: string, line: number): TriggerDeclaration | undef
     /^(.*?)( !require)?$/.exec(text.slice(separator + 4).trim()) ?? []
   if (separator < 0 || match === '' || inject === '') return undefined
   const [, kind, on, rest = ''] =
-    /^(examples|command|paths(?:\[(edit|read)\])?):(.+)$/.exec(match) ?? []
+    /^(examples|command|tool|paths(?:\[(edit|read)\])?):(.+)$/.exec(match) ?? []
   const require = required === undefined ? undefined : true
   const at = { inject, line }
   if (kind === undefined) return triggerOf('match', [match], at, {})
@@ -153,7 +153,9 @@ function readTriggerLine(text: string, line: number): TriggerDeclaration | undef
     const [meant = '', ...others] = rest.split(' !not ')
     return triggerOf(kind, listOf(meant, '|'), at, { not: listOf(others.join('|'), '|') })
   }
-  if (kind === 'command') return triggerOf(kind, [rest.trim()], at, { require })
+  if (kind === 'command' || kind === 'tool') {
+    return triggerOf(kind, [rest.trim()], at, { require })
+  }
   const paths = rest
     .replaceAll(/\{[^{}]*\}/g, (group) => group.replaceAll(',', '\0'))
     .split(',')

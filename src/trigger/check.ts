@@ -10,7 +10,14 @@ import {
   promptLines,
   triggerSource,
 } from './match.ts'
-import { commandNeverFires, isUnanchoredCommand, unmatchedGlobs } from './never-fires.ts'
+import {
+  commandNeverFires,
+  isUnanchoredCommand,
+  type KnownServers,
+  toolNeverFires,
+  unknownTool,
+  unmatchedGlobs,
+} from './never-fires.ts'
 import { parsePattern } from './parse-pattern.ts'
 import { type Pattern, type PatternReading, compilePattern } from './pattern.ts'
 import type { ProjectFiles } from './project-files.ts'
@@ -36,10 +43,15 @@ export interface TriggerCheck {
   diagnostics: readonly Diagnostic[]
 }
 
-/**
- * @param files the project's files; without them globs are not compared with files
- */
-export function checkTriggers(skill: CheckedSkill, files?: ProjectFiles): TriggerCheck {
+/** What triggers are compared with. */
+export interface CheckedPlace {
+  /** The project's files; without them globs are not compared with files. */
+  files?: ProjectFiles | undefined
+  /** The MCP servers of the clients; without them the names of tools are not compared with tools. */
+  servers?: KnownServers | undefined
+}
+
+export function checkTriggers(skill: CheckedSkill, place: CheckedPlace = {}): TriggerCheck {
   const { name, path } = skill
   const lines = skill.text.split(/\r?\n/)
   const body = promptLines(skill.body)
@@ -62,11 +74,11 @@ export function checkTriggers(skill: CheckedSkill, files?: ProjectFiles): Trigge
       const message = `The file \`${trigger.inject}\` is empty, so the trigger injects nothing.`
       problems.push(finding('trigger-target-empty', path, trigger, { message }))
     }
-    problems.push(...neverFires(path, trigger, patterns, files))
+    problems.push(...neverFires(path, trigger, patterns, place))
     diagnostics.push(...problems)
-    const place = reading?.ok ? firstMatch(reading.pattern, body) : undefined
-    const { promptLine: bodyLine = 0 } = place ?? {}
-    const risk = place && { bodyLine, text: body[bodyLine - 1] ?? '' }
+    const inBody = reading?.ok ? firstMatch(reading.pattern, body) : undefined
+    const { promptLine: bodyLine = 0 } = inBody ?? {}
+    const risk = inBody && { bodyLine, text: body[bodyLine - 1] ?? '' }
     if (risk) {
       // Some clients pass the body to a hook as part of the prompt: the trigger fires on every
       // invocation.
@@ -80,7 +92,7 @@ export function checkTriggers(skill: CheckedSkill, files?: ProjectFiles): Trigge
   return { skill: name, path, triggers, diagnostics: diagnostics.toSorted(compareDiagnostics) }
 }
 
-/** Returns the regular expressions of a trigger, or of its globs. */
+/** Returns the regular expressions of a trigger, or of its globs; none of a trigger with another form. */
 export function patternsOf({ match, when }: TriggerDeclaration): string[] {
   if (!when) return [match]
   if (when.kind === 'command') return [when.pattern]
@@ -101,10 +113,16 @@ function neverFires(
   path: string,
   trigger: TriggerDeclaration,
   readings: readonly PatternReading[],
-  files: ProjectFiles | undefined,
+  { files, servers }: CheckedPlace,
 ): Diagnostic[] {
   const { when, match } = trigger
   const [reading] = readings
+  if (when?.kind === 'tool') {
+    const reason = toolNeverFires(when.pattern)
+    if (reason) return [finding('trigger-never-fires', path, trigger, reason)]
+    const unknown = servers && unknownTool(when.pattern, servers)
+    return unknown ? [finding('trigger-tool-unknown', path, trigger, unknown)] : []
+  }
   if (when?.kind === 'paths') {
     const reasons = files ? unmatchedGlobs(when, files) : []
     return reasons.map((facts) => finding('trigger-paths-unmatched', path, trigger, facts))
@@ -214,6 +232,7 @@ const rules = {
   'trigger-never-fires': ['warning', 'A trigger can fire.'],
   'trigger-never-sent': ['warning', 'Clients pass the prompt of a pattern to hooks.'],
   'trigger-paths-unmatched': ['warning', 'A glob matches a file of the project.'],
+  'trigger-tool-unknown': ['warning', 'A client has the MCP server and the tool of a trigger.'],
   'trigger-target-empty': ['warning', 'A reference has text.'],
   'trigger-duplicate': ['warning', 'A trigger stands once.'],
   'trigger-export-outdated': ['warning', 'An exported script and table have the triggers.'],

@@ -1,9 +1,10 @@
+import { mayBeMcpName } from '#core/mcp-names'
 import type { TriggerDeclaration } from '#skill/model'
 import { firstMatch, promptLines, type TriggerSkill } from './match.ts'
 import { judgeExamples } from './examples.ts'
 import { type ExampleVerdict, isByExamples, isCall, matchesOf, sureFrom } from './judge.ts'
 import { compilePattern, type Pattern } from './pattern.ts'
-import { isRequired, matchToolCall, type ToolCall } from './tool-call.ts'
+import { isRequired, matchToolCall, type McpCall, type ToolCall } from './tool-call.ts'
 import { costOf } from './inject.ts'
 
 export type TriggerVerdict = { trigger: TriggerDeclaration } & (
@@ -57,7 +58,7 @@ export function explainPrompt(
 
 /** Explains for every trigger whether a tool call fires it, and why. */
 export async function explainCall(
-  call: ToolCall,
+  call: ToolCall | McpCall,
   skills: readonly TriggerSkill[],
   place: { cwd: string; root: string },
 ): Promise<SkillExplanation[]> {
@@ -80,8 +81,14 @@ export async function explainCall(
   return explanations
 }
 
-async function callReason({ when }: TriggerDeclaration, call: ToolCall): Promise<string> {
+async function callReason({ when }: TriggerDeclaration, call: ToolCall | McpCall): Promise<string> {
   if (!when || when.kind === 'examples') return 'it waits for a prompt, not for a tool call'
+  if (when.kind === 'tool') {
+    if (call.kind !== 'mcp') return 'it waits for a tool of an MCP server'
+    const { tool, client } = call
+    if (mayBeMcpName(tool, client)) return 'the name of the tool does not match'
+    return `\`${tool}\` is not a name that a tool of an MCP server has`
+  }
   if (when.kind === 'command') {
     if (call.kind !== 'shell') return 'it waits for a shell command'
     const { readShellCommands } = await import('#core/shell-commands')
@@ -134,6 +141,7 @@ function exampleVerdict(
 
 function whenReason({ when }: TriggerDeclaration): string | undefined {
   if (when?.kind === 'command') return 'it waits for a shell command, not for a prompt'
+  if (when?.kind === 'tool') return 'it waits for a tool of an MCP server, not for a prompt'
   if (when?.kind !== 'paths') return undefined
   return `it waits until such a file is ${when.on === 'edit' ? 'edited' : 'read or edited'}`
 }

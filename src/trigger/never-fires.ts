@@ -1,4 +1,7 @@
+import { fitsText } from '#core/fits-text'
+import { fitsMcpPattern, foldToolName, readMcpPattern } from '#core/mcp-names'
 import { readShellCommands } from '#core/shell-commands'
+import { didYouMean } from '#core/text'
 import type { TriggerOccasion } from '#skill/model'
 import { commandTexts, matchCommand } from './command-match.ts'
 import { compilePattern, type Pattern, plainPattern } from './pattern.ts'
@@ -59,6 +62,54 @@ export function commandNeverFires(pattern: Pattern): NeverReason | undefined {
   return never(
     commandText === undefined ? '' : ` For the command \`${text}\` it sees \`${commandText}\`.`,
   )
+}
+
+/** The MCP servers that the configurations of clients name. */
+export interface KnownServers {
+  names: readonly string[]
+  /** The tools of a server; undefined if it was never listed. */
+  toolsOf(server: string): readonly string[] | undefined
+}
+
+/** Returns why no MCP tool can have a name that fits a pattern; undefined if one may. */
+export function toolNeverFires(source: string): NeverReason | undefined {
+  const { server = '', tool = '' } = readMcpPattern(source) ?? {}
+  if (server !== '' && tool !== '' && /^[^\s(),|]+$/.test(source)) return undefined
+  const message = `No MCP tool can match \`${source}\`.`
+  const hint = commonTool.test(source)
+    ? 'A trigger on the tools of the client itself has `command: PATTERN` or `paths: [GLOB]`.'
+    : 'Write `mcp__SERVER__TOOL`; `*` stands for any characters, and one trigger has one name.'
+  return { message, hint }
+}
+
+const commonTool = /^(?:bash|shell|edit|write|read|multiedit|notebookedit)\b/i
+
+/** Returns what a pattern names that no client has; undefined if a server has it, or may have it. */
+export function unknownTool(
+  source: string,
+  { names, toolsOf }: KnownServers,
+): NeverReason | undefined {
+  const pattern = readMcpPattern(source)
+  if (!pattern) return undefined
+  const { server } = pattern
+  const fits = (name: string): boolean => fitsText(foldToolName(name), foldToolName(server))
+  // A server's name may contain what separates it from the tool.
+  const matches = names.filter((name) => fits(name) || source.startsWith(`mcp__${name}__`))
+  if (matches.length === 0) {
+    const message = `No configuration of a client has a server \`${server}\`, which \`${source}\` names.`
+    const hint = didYouMean(server, names) || 'List the servers with: skillrail tools servers'
+    return { message, hint }
+  }
+  const lists = matches.map((name) => ({ name, tools: toolsOf(name) }))
+  const isFitting = lists.some(
+    ({ name, tools }) =>
+      tools === undefined || tools.some((tool) => fitsMcpPattern(`mcp__${name}__${tool}`, pattern)),
+  )
+  if (isFitting) return undefined
+  const message = `No tool of ${matches.map((name) => `\`${name}\``).join(', ')} matches \`${source}\`, as of the last \`skillrail tools refresh\`.`
+  const all = lists.flatMap(({ tools = [] }) => tools)
+  const hint = didYouMean(pattern.tool, all) || 'List the tools with: skillrail tools list'
+  return { message, hint }
 }
 
 /** Whether a pattern such as `git push` can also match the arguments of another program. */

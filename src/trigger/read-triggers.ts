@@ -46,7 +46,7 @@ export function readPortableTriggers(text: string): PortableReading {
     if (blank.test(line)) continue
     if (/^[^ \t-]/.test(line)) break
     // Only a full reader reads items of other kinds.
-    if (/^ *- (?:examples|paths|command):/.test(line)) isOther = true
+    if (/^ *- (?:examples|paths|command|tool):/.test(line)) isOther = true
     else if (item.test(line)) isOther = false
     if (isOther) continue
     const [, spaces = '', value = ''] = item.exec(line) ?? []

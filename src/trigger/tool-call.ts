@@ -1,6 +1,8 @@
 import { isAbsolute, relative, resolve, sep } from 'node:path'
+import type { ClientName } from '#core/client-folders'
+import { fitsMcpPattern, mayBeMcpName, readMcpPattern } from '#core/mcp-names'
 import type { ShellReading } from '#core/shell-commands'
-import type { TriggerDeclaration } from '#skill/model'
+import type { TriggerDeclaration, TriggerOccasion } from '#skill/model'
 import { firstMatch, type TriggerMatch, type TriggerSkill } from './match.ts'
 import { compilePattern, type Pattern } from './pattern.ts'
 
@@ -10,26 +12,53 @@ export interface ToolCall {
   command: string
 }
 
+/** A call of a tool of an MCP server. */
+export interface McpCall {
+  kind: 'mcp'
+  /** As the client names it. */
+  tool: string
+  /** Default: a client that names such tools `mcp__SERVER__TOOL`. */
+  client?: ClientName | undefined
+}
+
 /** Returns the triggers that a tool call fires, at most one match each. */
 export async function matchToolCall<Skill extends TriggerSkill>(
-  call: ToolCall,
+  call: ToolCall | McpCall,
   skills: Iterable<Skill>,
   place: { cwd: string; root: string },
 ): Promise<TriggerMatch<Skill>[]> {
-  const paths = call.paths.map((path) => pathInProject(path, place))
-  const shell = call.kind === 'shell' ? lazyShell(call.command) : undefined
+  const matchOf = call.kind === 'mcp' ? mcpMatcher(call) : commonMatcher(call, place)
   const matches: TriggerMatch<Skill>[] = []
   for (const skill of skills) {
     for (const trigger of skill.triggers) {
-      const { when } = trigger
-      let match: FoundText | undefined
-      if (when?.kind === 'paths' && (call.kind === 'edit' || call.kind === when.on))
-        match = matchPaths(paths, when.paths)
-      else if (when?.kind === 'command') match = await shell?.(when.pattern, when.require)
+      const match = trigger.when && (await matchOf(trigger.when))
       if (match) matches.push({ skill, trigger, ...match })
     }
   }
   return matches
+}
+
+type Matcher = (when: TriggerOccasion) => Promise<FoundText | undefined> | FoundText | undefined
+
+/** The triggers on the tools that every client has. */
+function commonMatcher(call: ToolCall, place: { cwd: string; root: string }): Matcher {
+  const paths = call.paths.map((path) => pathInProject(path, place))
+  const shell = call.kind === 'shell' ? lazyShell(call.command) : undefined
+  return (when) => {
+    if (when.kind === 'command') return shell?.(when.pattern, when.require)
+    if (when.kind !== 'paths' || (call.kind !== 'edit' && call.kind !== when.on)) return undefined
+    return matchPaths(paths, when.paths)
+  }
+}
+
+function mcpMatcher({ tool, client }: McpCall): Matcher {
+  const isOne = mayBeMcpName(tool, client)
+  return (when) => {
+    const pattern = when.kind === 'tool' && isOne ? readMcpPattern(when.pattern) : undefined
+    return pattern && fitsMcpPattern(tool, pattern, client)
+      ? { text: tool, promptLine: 1 }
+      : undefined
+  }
 }
 
 /** Whether the first call is denied until the model has the reference. */

@@ -33,7 +33,7 @@ import { ToolError } from '#tools/errors'
 import { toolNotFound } from '#tools/call/find-tool'
 import { unaskedServers } from '#tools/server/errors'
 import { matchCallWhileTyping, matchWhileTyping } from '#project/injection'
-import type { ToolCall } from '#trigger/tool-call'
+import type { McpCall, ToolCall } from '#trigger/tool-call'
 import type { Answers } from './answers.ts'
 import { projectOverview, trustNow } from './overview.ts'
 import { type QuestionFields, textPiece } from './questions.ts'
@@ -91,7 +91,8 @@ async function overview(context: Context): Promise<Answers['overview']> {
 }
 
 /** The text of the triggers tab as a tool call; undefined if it is a prompt. */
-function typedCall(on: string, line: string): ToolCall | undefined {
+function typedCall(on: string, line: string): ToolCall | McpCall | undefined {
+  if (on === 'mcp') return { kind: on, tool: line.trim() }
   if (on === 'shell') return { kind: on, paths: [], command: line }
   return on === 'edit' || on === 'read'
     ? { kind: on, paths: [line.trim()], command: '' }

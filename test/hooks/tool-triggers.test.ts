@@ -198,6 +198,53 @@ it.each(dialects)('denies in the format of %s', async (platform, payload, form) 
   expect(stdout).toContain('COMPONENTS')
 })
 
+const onDrop = '  - tool: mcp__my-db__drop_*\n    inject: references/b.md\n'
+
+/** A call of the tool `drop_table` of the server `my-db` as each client names it, and one of another tool. */
+const mcpDialects: [Platform, string, Record<string, unknown>, string][] = [
+  ['claude', 'PreToolUse', { tool_name: 'mcp__my-db__drop_table' }, 'mcp__my-db__list'],
+  ['codex', 'PreToolUse', { tool_name: 'mcp__my_db__drop_table' }, 'mcp__my_db__list'],
+  ['copilot', 'preToolUse', { toolName: 'my-db-drop_table' }, 'my-db-list'],
+  ['gemini', 'BeforeTool', { tool_name: 'mcp_my-db_drop_table' }, 'mcp_my-db_list'],
+  ['opencode', 'PreToolUse', { tool_name: 'my-db_drop_table' }, 'my-db_list'],
+  ['pi', 'PreToolUse', { tool_name: 'mcp__my-db__drop_table' }, 'mcp__my-db__list'],
+  ['qwen', 'PreToolUse', { tool_name: 'mcp__my-db__drop_table' }, 'mcp__my-db__list'],
+]
+
+describe.each(mcpDialects)('a trigger on an MCP tool in %s', (platform, event, named, other) => {
+  const input = { tool_input: { table: 'users' }, toolArgs: { table: 'users' } }
+  const [key = ''] = Object.keys(named)
+
+  it('denies the first call of such a tool, and no call of another one', async () => {
+    const { ask } = makeProject(onDrop)
+    const call = async (payload: object) =>
+      (await ask(platform, '', { event, payload: { ...input, ...payload } })).stdout
+    expect(await call({ ...named, [key]: other })).toBe('')
+    expect(await call(named)).toMatch(/"(?:permissionDecision|decision)":"deny"/)
+    expect(await call(named)).toBe('')
+  })
+
+  it('adds the reference to the result with `require: false`', async () => {
+    const { ask } = makeProject(`${onDrop}    require: false\n`)
+    const after = { PreToolUse: 'PostToolUse', preToolUse: 'postToolUse', BeforeTool: 'AfterTool' }
+    const call = async (name: string) =>
+      (await ask(platform, '', { event: name, payload: { ...input, ...named } })).stdout
+    const before = await call(event)
+    const result = await call(Object.entries(after).find(([one]) => one === event)?.[1] ?? '')
+    // Codex may report no result, so the reference comes before the call.
+    const given = platform === 'codex' ? before : result
+    expect(given).toContain('RELEASE')
+    expect(platform === 'codex' ? result : before).toBe('')
+  })
+})
+
+it('a trigger on an MCP tool leaves the tools of the client itself alone', async () => {
+  const { call, run } = makeProject('  - tool: mcp__*\n    inject: references/b.md\n')
+  expect(await run('git push')).toBeUndefined()
+  expect(await call('PreToolUse', 'WebFetch', { url: 'https://x.example' })).toBeUndefined()
+  expect((await call('PreToolUse', 'mcp__a__b', {}))?.permissionDecision).toBe('deny')
+})
+
 it('injects again after 50 calls in Gemini CLI, which reports no compaction', async () => {
   const { ask } = makeProject(required)
   let denied = 0

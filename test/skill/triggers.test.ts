@@ -13,13 +13,14 @@ const expected = [
   },
   { inject: 'c.md', when: paths },
   { inject: 'd.md', when: { kind: 'command', pattern: '^git push', require: true } },
+  { inject: 'e.md', when: { kind: 'tool', pattern: 'mcp__db__drop_*', require: true } },
 ]
 
 function read(triggers: string) {
   return parseSkill(`---\nname: s\ndescription: D.\n${triggers}---\n`, { path: 'SKILL.md' })
 }
 
-it('reads the four kinds as a list, as lines, and in its own written form', () => {
+it('reads the five kinds as a list, as lines, and in its own written form', () => {
   const list = `triggers:
   - match: ^/x
     inject: a.md
@@ -32,6 +33,8 @@ it('reads the four kinds as a list, as lines, and in its own written form', () =
     require: true
   - command: ^git push
     inject: d.md
+  - tool: mcp__db__drop_*
+    inject: e.md
 `
   const lines = `metadata:
   triggers: |
@@ -39,6 +42,7 @@ it('reads the four kinds as a list, as lines, and in its own written form', () =
     examples: ship it | roll it out !not ship a parcel => b.md
     paths[read]: src/**/*.{ts,tsx}, *.css => c.md !require
     command: ^git push => d.md
+    tool: mcp__db__drop_* => e.md
 `
   for (const text of [list, lines]) {
     const { skill, diagnostics } = read(text)
@@ -59,6 +63,9 @@ it.each([
   ['  - path: a\n    inject: a.md\n', 'trigger-unknown-key'],
   ['  - match: a\n    inject: a.md\n    require: true\n', 'trigger-unknown-key'],
   ['  - command: a\n    inject: a.md\n    on: read\n', 'trigger-unknown-key'],
+  ['  - tool: mcp__a__b\n    inject: a.md\n    on: read\n', 'trigger-unknown-key'],
+  ['  - tool: mcp__a__b\n    command: a\n    inject: a.md\n', 'trigger-form'],
+  ['  - tools: mcp__a__b\n    inject: a.md\n', 'trigger-unknown-key'],
   ['  - paths: a\n    on: write\n    inject: a.md\n', 'field-value'],
 ])('refuses %j', (entry, code) => {
   expect(read(`triggers:\n${entry}`).diagnostics.map((one) => one.code)).toContain(code)

@@ -21,6 +21,8 @@ beforeAll(() => {
     ["paths: ['src/']", 'require: true'],
     ["paths: ['docs/**']", 'on: read'],
     ["command: '^git push'"],
+    ['tool: mcp__data_base__drop_*'],
+    ['tool: mcp__notes', 'require: false'],
   ])
   skill('.qwen/skills', 'only-qwen', [["match: '^/only-qwen'"]])
 })
@@ -59,26 +61,44 @@ describe('match with a tool call', () => {
     [['--command', 'CI=1 git -C x push'], ['command: ^git push']],
     [['--command', 'echo "git push"'], []],
     [['--command', 'git push', '--tool', 'run_shell_command'], ['command: ^git push']],
+    [['--tool', 'mcp__data_base__drop_table'], ['tool: mcp__data_base__drop_*']],
+    [['--tool', 'mcp__data-base__Drop_table'], ['tool: mcp__data_base__drop_*']],
+    [['--tool', 'mcp__data_base__query'], []],
+    [['--tool', 'mcp__notes__add'], ['tool: mcp__notes']],
+    [['--tool', 'mcp_notes_add', '--client', 'gemini'], ['tool: mcp__notes']],
+    [['--tool', 'data-base-drop_table', '--client', 'copilot'], ['tool: mcp__data_base__drop_*']],
+    [['--tool', 'data_base_drop_table', '--client', 'opencode'], ['tool: mcp__data_base__drop_*']],
   ])('names the triggers that fire with %j', async (args, matches) => {
     const { answer } = await ask('match', ...args)
     expect(answer.matches.map(({ match }: { match: string }) => match)).toEqual(matches)
     expect(answer.call.kind).toBeDefined()
   })
 
-  it('names the trigger that denies the call', async () => {
-    const { answer } = await ask('match', '--file', 'src/app.ts')
-    expect(answer.matches[0].denies).toBe(true)
+  it.each([
+    [['--file', 'src/app.ts'], true],
+    [['--tool', 'mcp__data_base__drop_table'], true],
+    [['--tool', 'mcp__notes__add'], undefined],
+  ])('says whether a trigger denies the call: %j', async (args, denies) => {
+    const { answer } = await ask('match', ...args)
+    expect(answer.matches[0].denies).toBe(denies)
   })
 
   it('explains why a trigger does not fire', async () => {
     const { answer } = await ask('match', '--command', 'sudo ls -l; x', '--explain')
     const reasons = answer.explanation[0].verdicts.map(({ reason }: { reason: string }) => reason)
-    expect(reasons.at(-1)).toContain('`sudo ls -l`, `ls -l`, `x`')
+    expect(reasons[7]).toContain('`sudo ls -l`, `ls -l`, `x`')
     expect(reasons[0]).toContain('waits for a prompt')
+    expect(reasons.at(-1)).toContain('waits for a tool of an MCP server')
+    const other = await ask('match', '--tool', 'mcp__other__x', '--explain')
+    const last = other.answer.explanation[0].verdicts.at(-1)
+    expect(last.reason).toContain('the name of the tool does not match')
   })
 
   it.each([
     ['tool-input-missing', ['--tool', 'Bash']],
+    ['tool-input-missing', ['--tool', 'mcp_notes_add']],
+    ['tool-input-missing', ['--tool', 'mcp__notes__add', '--client', 'copilot']],
+    ['option-conflict', ['--tool', 'mcp__notes__add', 'a prompt']],
     ['tool-unseen', ['--tool', 'mcp__x__y', '--file', 'a']],
     ['tool-unseen', ['--tool', 'Bash', '--file', 'a']],
     ['tool-unseen', ['--tool', 'Edit', '--command', 'a']],

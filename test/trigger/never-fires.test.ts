@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { checkTriggers } from '../../src/trigger/check.ts'
+import { type KnownServers, unknownTool } from '../../src/trigger/never-fires.ts'
 import { filesFor } from '../../src/trigger/project-files.ts'
 import { readTriggers } from '../../src/trigger/read-triggers.ts'
 import { globPattern, matchToolCall } from '../../src/trigger/tool-call.ts'
@@ -27,14 +28,14 @@ function write(path: string, text: string): void {
   writeFileSync(join(root, path), text)
 }
 
-function codesOf(trigger: string, inject = 'references/a.md'): string[] {
+function codesOf(trigger: string, inject = 'references/a.md', servers?: KnownServers): string[] {
   const directory = join(root, '.agents/skills/ops')
   const path = join(directory, 'SKILL.md')
   const text = `---\nname: ops\ndescription: x\ntriggers:\n  - ${trigger}\n    inject: ${inject}\n---\n# ops\n`
   const { triggers } = readTriggers(text, path)
   const skill = { name: 'ops', directory, path, triggers, text, body: '# ops\n' }
   const runtime = { cwd: join(root, 'src'), home: '/nowhere' }
-  return checkTriggers(skill, filesFor(skill, runtime))
+  return checkTriggers(skill, { files: filesFor(skill, runtime), servers })
     .diagnostics.map(({ code }) => code)
     .filter((code) => code !== 'trigger-small-skill')
 }
@@ -75,6 +76,39 @@ describe('a trigger that cannot fire', () => {
     ['git push', ['trigger-command-anywhere']],
   ])('is reported for the command %s if no shell line matches', (pattern, codes) => {
     expect(codesOf(`command: '${pattern}'`)).toEqual(codes)
+  })
+
+  it.each([
+    ['mcp__db__query', []],
+    ['mcp__db', []],
+    ['mcp__*__query', []],
+    ['mcp__d*__*', []],
+    ['mcp__my_notes__add', []],
+    ['mcp__files__read', []],
+    ['mcp__db__querry', ['trigger-tool-unknown']],
+    ['mcp__db__drop_*', ['trigger-tool-unknown']],
+    ['mcp__dbb__query', ['trigger-tool-unknown']],
+    ['mcp_db_query', ['trigger-never-fires']],
+    ['mcp__', ['trigger-never-fires']],
+    ['mcp__db__', ['trigger-never-fires']],
+    ['mcp__db__query(a)', ['trigger-never-fires']],
+    ['mcp__db__query, mcp__db__list', ['trigger-never-fires']],
+    ['db__query', ['trigger-never-fires']],
+    ['Bash', ['trigger-never-fires']],
+  ])('is reported for the tool %s if no server has such a tool', (pattern, codes) => {
+    const tools: Readonly<Record<string, readonly string[]>> = {
+      db: ['query', 'list'],
+      'my notes': ['add'],
+    }
+    const names = [...Object.keys(tools), 'files']
+    const servers = { names, toolsOf: (name: string) => tools[name] }
+    expect(codesOf(`tool: '${pattern}'`, 'references/a.md', servers)).toEqual(codes)
+  })
+
+  it('names the server or the tool that a misspelled one may mean', () => {
+    const servers = { names: ['db'], toolsOf: () => ['query'] }
+    expect(unknownTool('mcp__dbb__query', servers)?.hint).toBe('Did you mean db?')
+    expect(unknownTool('mcp__db__querry', servers)?.hint).toBe('Did you mean query?')
   })
 
   it('is reported for a prompt that would have to begin with a blank', () => {

@@ -768,7 +768,7 @@ const fieldTable = [
 	specified("compatibility", "text", "1 to 500 characters: product, packages, network."),
 	specified("allowed-tools", "tools", "Pre-approved tools, separated by spaces."),
 	specified("metadata", "map", "A map from string keys to string values."),
-	fieldsOf("skillrail", "either", "Skillrail extension (deterministic progressive disclosure)")("triggers", "triggers", "List of { match | examples | paths | command, inject }, or lines of `PATTERN => FILE`."),
+	fieldsOf("skillrail", "either", "Skillrail extension (deterministic progressive disclosure)")("triggers", "triggers", "List of { match | examples | paths | command | tool, inject }, or lines of `PATTERN => FILE`."),
 	execution("run", "path", "The script that executes the skill."),
 	execution("sandbox", "boolean", "`true` runs its scripts in a sandbox, trusted or not."),
 	extension("model", "text", "The model that executes the skill.", { clients: ["Claude Code"] }),
@@ -4107,7 +4107,8 @@ const triggerKinds = [
 	"match",
 	"examples",
 	"paths",
-	"command"
+	"command",
+	"tool"
 ];
 const triggerKeys = [
 	...triggerKinds,
@@ -4120,7 +4121,11 @@ const triggerKeys = [
 const kindsWith = /* @__PURE__ */ new Map([
 	["on", ["paths"]],
 	["not", ["examples"]],
-	["require", ["paths", "command"]]
+	["require", [
+		"paths",
+		"command",
+		"tool"
+	]]
 ]);
 function readEntry(reader, item) {
 	if (item.kind !== "map") return reader.report("trigger-form", item, `A trigger is ${describe(item)}, no map.`, "Write `- match: PATTERN` and below it `inject: FILE`.");
@@ -4188,14 +4193,14 @@ function triggerOf(kind, texts, at, { on = "edit", require, not = [] }) {
 			when
 		};
 	}
-	if (kind === "command") {
+	if (kind === "command" || kind === "tool") {
 		const when = {
 			kind,
 			pattern,
 			require: require ?? true
 		};
 		return {
-			match: `command: ${pattern}`,
+			match: `${kind}: ${pattern}`,
 			...at,
 			when
 		};
@@ -4240,7 +4245,7 @@ function readTriggerLine(text, line) {
 	const match = text.slice(0, Math.max(separator, 0)).trim();
 	const [, inject = "", required] = /^(.*?)( !require)?$/.exec(text.slice(separator + 4).trim()) ?? [];
 	if (separator < 0 || match === "" || inject === "") return void 0;
-	const [, kind, on, rest = ""] = /^(examples|command|paths(?:\[(edit|read)\])?):(.+)$/.exec(match) ?? [];
+	const [, kind, on, rest = ""] = /^(examples|command|tool|paths(?:\[(edit|read)\])?):(.+)$/.exec(match) ?? [];
 	const require = required === void 0 ? void 0 : true;
 	const at = {
 		inject,
@@ -4251,7 +4256,7 @@ function readTriggerLine(text, line) {
 		const [meant = "", ...others] = rest.split(" !not ");
 		return triggerOf(kind, listOf(meant, "|"), at, { not: listOf(others.join("|"), "|") });
 	}
-	if (kind === "command") return triggerOf(kind, [rest.trim()], at, { require });
+	if (kind === "command" || kind === "tool") return triggerOf(kind, [rest.trim()], at, { require });
 	return triggerOf("paths", rest.replaceAll(/\{[^{}]*\}/g, (group) => group.replaceAll(",", "\0")).split(",").flatMap((path) => path.trim().replaceAll("\0", ",") || []), at, {
 		on: on === "read" ? on : "edit",
 		require

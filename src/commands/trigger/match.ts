@@ -1,7 +1,8 @@
 import { defineCommand, option, type Screen } from '#core/command'
 import { UsageError } from '#core/errors'
+import { mayBeMcpName, mcpNameForm } from '#core/mcp-names'
 import { amount, cell, count, linesText, safeLine, safeText } from '#core/text'
-import { adapters, platforms } from '#hooks/adapters'
+import { adapters, type Platform, platforms } from '#hooks/adapters'
 import { canonicalPrompt, readCall } from '#hooks/prompt'
 import { promptRefusal, type PromptRefusal } from '#hooks/refused-prompts'
 import {
@@ -11,7 +12,7 @@ import {
   type TriggerVerdict,
 } from '#trigger/explain'
 import { renderInjection } from '#trigger/inject'
-import type { ToolCall } from '#trigger/tool-call'
+import type { McpCall, ToolCall } from '#trigger/tool-call'
 import {
   callInjectionFor,
   callText,
@@ -26,7 +27,7 @@ import { promptFor, promptOptions } from './options.ts'
 interface ShownMatches extends MatchResult {
   explanation?: readonly SkillExplanation[] | undefined
   /** The tool call that was tried in place of a prompt. */
-  call?: ToolCall | undefined
+  call?: ToolCall | McpCall | undefined
   /** The client that passes the prompt to no hook. */
   refusal?: PromptRefusal | undefined
 }
@@ -35,14 +36,16 @@ export const match = defineCommand<ShownMatches>()({
   arguments: { '[prompt...]': 'what the user types (default: stdin)' },
   options: {
     explain: option.flag('--explain', 'show for every trigger why it matched or not'),
-    client: option.choice('--client <name>', 'read the prompt as the hook of this client does', {
-      choices: platforms,
-    }),
+    client: option.choice(
+      '--client <name>',
+      'read the prompt, or the name of a tool, as the hook of this client does',
+      { choices: platforms },
+    ),
     file: option.text('--file <path>', 'try a tool call that edits this file, instead of a prompt'),
     command: option.text('--command <line>', 'try a shell command, instead of a prompt'),
     tool: option.text(
       '--tool <name>',
-      'with --file or --command, the tool as its client names it (default: Edit, or Bash)',
+      'try a tool of an MCP server; with --file or --command, the tool as its client names it (default: Edit, or Bash)',
     ),
     ...promptOptions,
   },
@@ -51,9 +54,10 @@ export const match = defineCommand<ShownMatches>()({
     'match --client codex "$deploy staging"',
     'match --file src/app.ts --tool Read',
     'match --command "git push" --explain',
+    'match --tool mcp__database__execute_query --explain',
   ],
   async run(context, { arguments: words, skill: references, budget, explain, client, ...tried }) {
-    const call = triedCall(words, tried)
+    const call = triedCall(words, tried, client)
     if (call) {
       const answer = await callInjectionFor(context, { call, references, tokenBudget: budget })
       const explanation = explain
@@ -124,15 +128,21 @@ export const match = defineCommand<ShownMatches>()({
 function triedCall(
   words: readonly string[],
   { file, command, tool }: Partial<Record<'file' | 'command' | 'tool', string | undefined>>,
-): ToolCall | undefined {
-  if (file === undefined && command === undefined) {
-    if (tool === undefined) return undefined
-    const hint = 'Say what the tool gets: --file PATH or --command LINE.'
-    throw new UsageError({ code: 'tool-input-missing', message: '--tool stands alone', hint })
-  }
+  client: Platform | undefined,
+): ToolCall | McpCall | undefined {
+  const options = [file, command, tool].filter((one) => one !== undefined)
+  if (options.length === 0) return undefined
   if (words.length > 0 || (file !== undefined && command !== undefined)) {
-    const message = 'a prompt, --file and --command exclude each other'
+    const message =
+      'a prompt, --file and --command exclude each other, and so do a prompt and --tool'
     throw new UsageError({ code: 'option-conflict', message })
+  }
+  if (tool !== undefined && file === undefined && command === undefined) {
+    // A tool of the client itself needs what it is called with.
+    if (!readCall(tool, {}) && mayBeMcpName(tool, client)) return { kind: 'mcp', tool, client }
+    const message = `\`${tool}\` is not the name of an MCP tool, which has the form ${mcpNameForm(client)}`
+    const hint = 'For a tool of the client itself, say what it gets: --file PATH or --command LINE.'
+    throw new UsageError({ code: 'tool-input-missing', message, hint })
   }
   const name = tool ?? (file === undefined ? 'Bash' : 'Edit')
   const call = readCall(name, { file_path: file, command })

@@ -26,6 +26,7 @@ const occasions = {
   edit: ['the agent edits a file', 'Type a path, such as: src/app.ts'],
   read: ['the agent reads a file', 'Type a path, such as: src/app.ts'],
   shell: ['the agent runs a command', 'Type a command, such as: git push'],
+  mcp: ['the agent calls a tool of an MCP server', 'Type its name, such as: mcp__db__query'],
 } as const
 
 export function TriggersTab() {
