@@ -1,11 +1,16 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { adapters, platforms } from '../../src/hooks/adapters.ts'
+import { mcpNameForm } from '../../src/core/mcp-names.ts'
+import { adapters, type Platform, platforms } from '../../src/hooks/adapters.ts'
 import { readTraces } from '../../src/hooks/trace.ts'
 import { contextIn, makeFixture, type Fixture } from './_fixture.ts'
 
 const file = '.config/skillrail/config.json'
+
+function nameIn(client: Platform, server: string, tool: string): string {
+  return mcpNameForm(client).replace('SERVER', server).replace('TOOL', tool)
+}
 
 function withSaw(): Fixture {
   const fixture = makeFixture()
@@ -51,7 +56,7 @@ describe('the hook, with settings that have errors', () => {
   })
 
   it.each(platforms)(
-    'denies %s every edit, read and command until they are fixed',
+    'denies %s every edit, read, command and MCP tool until they are fixed',
     async (client) => {
       const fixture = withSaw()
       const path = fixture.write(file, '{"hooks":{"budget":"200"}}')
@@ -66,6 +71,7 @@ describe('the hook, with settings that have errors', () => {
         { tool_name: 'Read', tool_input: { file_path: 'a.ts' } },
         { tool_name: 'Bash', tool_input: { command: `cat ${path}` } },
         { tool_name: 'Write', tool_input: {} },
+        { tool_name: nameIn(client, 'db', 'query'), tool_input: {} },
       ]) {
         for (const _ of [1, 2, 3]) {
           const denied = JSON.parse(await ask(call))

@@ -110,6 +110,28 @@ describe('match with a tool call', () => {
   })
 })
 
+describe('a tool that no client has', () => {
+  const unknown = (skills: readonly { diagnostics: readonly Found[] }[]): number[] =>
+    skills
+      .flatMap(({ diagnostics }) => diagnostics)
+      .filter(({ code }) => code === 'trigger-tool-unknown')
+      .map(({ line }) => line)
+
+  it.each([
+    ['triggers', 'check', 'ship'],
+    ['validate', '.claude/skills/ship'],
+  ])('is reported by %s until a configuration of a client names its server', async (...args) => {
+    expect(unknown((await ask(...args)).answer.skills)).toEqual([23, 25])
+    const servers = { 'data-base': { command: 'node', args: ['-e', ''] } }
+    write('project/.mcp.json', JSON.stringify({ mcpServers: servers }))
+    write('home/.gemini/settings.json', JSON.stringify({ mcpServers: { notes: { command: 'x' } } }))
+    const { answer, code } = await ask(...args)
+    expect([code, unknown(answer.skills)]).toEqual([0, []])
+    rmSync(join(root, 'project/.mcp.json'))
+    rmSync(join(root, 'home/.gemini'), { recursive: true })
+  })
+})
+
 describe('match --client', () => {
   it.each([
     ['claude', '/deploy x', 'deploy'],
