@@ -1,6 +1,6 @@
 import type { JsonObject } from '#core/json'
 
-/** Verbs of tools that only read. `query`, `run` and `execute` are none: they may write. */
+/** Verbs of tools that only read. `query`, `run` and `execute` are not included, because they may write. */
 export const readingVerbs: ReadonlySet<string> = new Set(
   (
     'check count describe explain fetch filter find get inspect introspect list lookup read ' +
@@ -8,15 +8,15 @@ export const readingVerbs: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** Verbs that only ask for the call of a tool. */
+/** Verbs that only ask for a tool call. */
 export const callingVerbs: ReadonlySet<string> = new Set('use call run execute invoke'.split(' '))
 
-/** A phrase of the format's parameter table. Its groups are parameters, its words count as said. */
+/** A phrase of the format's parameter table. Its groups are parameters; its words count as mentioned. */
 interface ContractPhrase {
   /** Name of the tool; default: any that has all the parameters. */
   tool?: string
   phrase: RegExp
-  /** Fixed values, for fields of the schema that the request gives no other value. */
+  /** Fixed values for schema fields that the request does not set. */
   values?: JsonObject
 }
 
@@ -85,7 +85,9 @@ export const contractExamples: ReadonlyMap<string, readonly string[]> = new Map(
   }),
 )
 
-/** What a call takes from the answer of another tool of its server (multi-tool orchestration). */
+/**
+ * Parameters that a call takes from the answer of another tool of its server (multi-tool orchestration).
+ */
 export const contractProviders = [
   { parameter: 'pageId', tool: 'list_pages', kind: 'open-page' },
   { parameter: 'uid', tool: 'take_snapshot', kind: 'element' },
@@ -109,13 +111,13 @@ export const contractOpener = { tool: 'navigate_page', request: (url: string) =>
 interface ContractCategory {
   name: string
   aliases: readonly string[]
-  /** Names of servers; `*` at the end stands for any rest. */
+  /** Names of servers; `*` at the end matches any rest. */
   servers: readonly string[]
   /** Separated by spaces. */
   tools: string
 }
 
-/** The categories of the format; nothing in a project moves a tool out of its own. */
+/** The categories of the format. No setting of a project moves a tool out of its category. */
 export const contractCategories: readonly ContractCategory[] = [
   {
     name: 'browser',

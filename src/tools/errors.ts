@@ -2,7 +2,7 @@ import { exitCode, type ExitCode, SkillrailError, type SkillrailErrorFacts } fro
 import type { CallFailure } from './model.ts'
 
 export interface ToolErrorFacts extends SkillrailErrorFacts {
-  /** Default: that of the class. */
+  /** Default: the exit code of the class. */
   exitCode?: ExitCode | undefined
 }
 
@@ -32,7 +32,7 @@ export class InvalidParametersError extends ToolError {
   override readonly exitCode: ExitCode = exitCode.usage
 }
 
-/** The configuration, a caution or a missing yes forbids the call; nothing was called. */
+/** The configuration, a caution or a missing approval forbids the call; nothing was called. */
 export class ToolRefusedError extends ToolError {
   override readonly exitCode: ExitCode = exitCode.refused
 }

@@ -1,7 +1,7 @@
 import type { Diagnostic } from '#core/errors'
 import type { JsonObject, JsonValue } from '#core/json'
 
-/** What a server says about a tool; a claim, believed only of trusted servers (MCP, tool annotations). */
+/** What a server says about a tool: a claim, believed only of trusted servers (MCP, tool annotations). */
 export interface ToolAnnotations {
   title?: string | undefined
   readOnlyHint?: boolean | undefined
@@ -22,14 +22,14 @@ export interface ToolDefinition {
   annotations?: ToolAnnotations | undefined
 }
 
-/** What the router knows of a tool: enough to rank it, without its schemas. */
+/** The facts that the router needs to rank a tool, without its schemas. */
 export interface ToolSummary {
   id: string
   server: string
   name: string
   description: string
   parameters: readonly string[]
-  /** Descriptions of the parameters, one a line. */
+  /** Descriptions of the parameters, one for each line. */
   parameterText?: string | undefined
   /** Values of the parameters that list their possible values. */
   choices?: readonly string[] | undefined
@@ -63,7 +63,7 @@ export interface ToolOutcome {
   structured?: JsonValue | undefined
   /** Bytes of its content and its structured content, as JSON where they are not bytes. */
   size: number
-  /** What was wrong with the answer and is not in it; only where something was. */
+  /** Problems of the answer, whose faulty parts are left out; undefined: none. */
   problems?: readonly AnswerProblem[] | undefined
 }
 
@@ -83,7 +83,7 @@ export interface CallFailure {
     | 'server-unavailable'
     /** HTTP 429. */
     | 'rate-limited'
-    /** The answer came and is larger than what is read. */
+    /** The answer arrived but is too large to read. */
     | 'too-large'
     | 'timeout'
     | 'connection-lost'
@@ -91,14 +91,14 @@ export interface CallFailure {
     | 'cancelled'
   message: string
   delivered: 'no' | 'unknown' | 'yes'
-  /** The last that a server printed before its start failed. */
+  /** The end of what the server printed before its start failed. */
   stderrTail?: string | undefined
 }
 
 /** Anything that can list and call tools: a live connection, a served project, or a test. */
 export interface ToolServer {
   readonly name: string
-  /** Changes when the server was started anew, so that what was learned from it no longer holds. */
+  /** Changes when the server restarts, so that facts about the earlier process no longer apply. */
   instance(): string
   list(options?: { signal?: AbortSignal | undefined }): Promise<ListedTools>
   /** Rejects with a `ToolCallError` that carries a {@link CallFailure}. `name` is the server's own name of the tool. */
@@ -107,7 +107,7 @@ export interface ToolServer {
 
 export interface ListedTools {
   tools: readonly ToolDefinition[]
-  /** What is wrong with the list, in the words of a warning about its server. */
+  /** Problems of the list, in the words of a warning about its server. */
   problems: readonly Pick<Diagnostic, 'code' | 'message'>[]
   /** How long the list may be kept, where the server says so (MCP of 2026-07-28). */
   ttlMs?: number | undefined
@@ -117,7 +117,7 @@ export interface ServerFailure {
   server: string
   message: string
   stderrTail: string
-  /** It was not started, because the workspace is not trusted. */
+  /** The server was not started, because the workspace is not trusted. */
   notTrusted?: boolean | undefined
 }
 
@@ -126,13 +126,13 @@ export interface ToolListing {
   tools: readonly ToolDefinition[]
   failures: readonly ServerFailure[]
   diagnostics?: readonly Diagnostic[] | undefined
-  /** How long the list of a server may be kept, by its name, where it says so. */
+  /** How long a server's list may be kept, by the server's name, if it sets a time. */
   ttlMs?: ReadonlyMap<string, number> | undefined
 }
 
 export interface ListOptions {
   signal?: AbortSignal | undefined
-  /** How long each server is waited for; one that takes longer continues and counts as failed. */
+  /** How long to wait for each server; a slower one continues and counts as failed. */
   patienceMs?: ((server: string) => number) | undefined
   onServer?: ((event: ListingEvent) => void) | undefined
 }
@@ -143,7 +143,7 @@ export interface ToolCallOptions {
   signal?: AbortSignal | undefined
   timeoutMs?: number | undefined
   onProgress?: ((progress: ToolProgress) => void) | undefined
-  /** Of the tool, where the caller has it; servers over HTTP may want parameters in headers, too. */
+  /** Schema of the tool, if the caller has it; servers over HTTP may also want parameters in headers. */
   inputSchema?: JsonObject | undefined
 }
 

@@ -28,7 +28,7 @@ export type ToolContext = Pick<
   'runtime' | 'settings' | 'signal' | 'interactive' | 'note' | 'diagnose' | 'ask'
 >
 
-/** Enough to read what a project has; nothing is said or asked. */
+/** The context to read what a project has; it prints and asks nothing. */
 export type ProjectContext = Pick<ToolContext, 'runtime' | 'settings'>
 
 export function toolProject({ runtime }: ProjectContext): string {
@@ -36,8 +36,8 @@ export function toolProject({ runtime }: ProjectContext): string {
 }
 
 /**
- * Does work that looks for tools. Where servers were not asked, a not-found error says so;
- * untrusted servers make the exit code 4, which takes precedence over 3.
+ * Runs work that looks for tools. If servers were not asked, a not-found error says so; untrusted servers
+ * make the exit code 4, which takes precedence over 3.
  */
 export async function findAmongServers<T>(
   context: ToolContext,
@@ -47,12 +47,12 @@ export async function findAmongServers<T>(
     return await find()
   } catch (error) {
     if (!(error instanceof SkillrailError) || error.exitCode !== exitCode.notFound) throw error
-    const unasked = unaskedServers(serverConfiguration(context))
-    if (!unasked || error.code === unasked.code) throw error
+    const serversError = unaskedServers(serverConfiguration(context))
+    if (!serversError || error.code === serversError.code) throw error
     // The hint replaces the advice to ask the servers again.
-    const found = error.message.split('\n').filter((line) => !line.startsWith('Next: '))
-    const { code, hint, diagnostics, exitCode: status } = unasked
-    const message = [...found, `${unasked.message}.`].join('\n')
+    const lines = error.message.split('\n').filter((line) => !line.startsWith('Next: '))
+    const { code, hint, diagnostics, exitCode: status } = serversError
+    const message = [...lines, `${serversError.message}.`].join('\n')
     throw new ToolError({ code, message, hint, diagnostics, exitCode: status })
   }
 }
@@ -68,21 +68,21 @@ export async function answerOf(
   text: string,
   about: string,
 ): Promise<string | undefined> {
-  const unanswered = new SkillrailError({ code: 'no-answer', message: 'no answer was given' })
+  const noAnswer = new SkillrailError({ code: 'no-answer', message: 'no answer was given' })
   try {
-    return await context.ask({ text, about: () => about, otherwise: () => unanswered })
+    return await context.ask({ text, about: () => about, otherwise: () => noAnswer })
   } catch (error) {
-    if (error === unanswered) return undefined
+    if (error === noAnswer) return undefined
     throw error
   }
 }
 
 export function sayUnasked(context: ToolContext): ExitCode {
-  const unasked = unaskedServers(serverConfiguration(context))
-  if (!unasked) return exitCode.notFound
-  context.note(`${unasked.message}.`, 'failure')
-  if (unasked.hint !== undefined) context.note(unasked.hint, 'failure')
-  return unasked.exitCode
+  const serversError = unaskedServers(serverConfiguration(context))
+  if (!serversError) return exitCode.notFound
+  context.note(`${serversError.message}.`, 'failure')
+  if (serversError.hint !== undefined) context.note(serversError.hint, 'failure')
+  return serversError.exitCode
 }
 
 /** The tools of a project, and a way to ask its servers for them, once. */
@@ -93,9 +93,9 @@ interface ProjectTools extends Omit<ToolIndexLoading, 'index'> {
 }
 
 /**
- * The project's tools from its cache; without a usable cache the servers are asked. Problems of the
- * cache go to stderr. Throws {@link ServersNotTrustedError} and {@link NoServersError} without a
- * cache where no server may be asked.
+ * Returns the project's tools from its cache; without a usable cache the servers are asked. Problems of the
+ * cache go to stderr. Throws {@link ServersNotTrustedError} and {@link NoServersError} if there is no cache
+ * and no server may be asked.
  */
 export async function loadProjectTools(context: ToolContext): Promise<ProjectTools> {
   const project = toolProject(context)
@@ -127,12 +127,15 @@ export async function hearing<T>(
   work: (context: ToolContext) => Promise<T>,
 ): Promise<{ found: T; diagnostics: readonly Diagnostic[] }> {
   const diagnostics: Diagnostic[] = []
-  const heard = {
+  const collectingContext = {
     ...context,
     diagnose: (more: readonly Diagnostic[]) => void diagnostics.push(...more),
   }
   try {
-    return { found: await findAmongServers(heard, () => work(heard)), diagnostics }
+    return {
+      found: await findAmongServers(collectingContext, () => work(collectingContext)),
+      diagnostics,
+    }
   } catch (error) {
     context.diagnose(diagnostics)
     throw error
@@ -152,8 +155,8 @@ async function askServers(context: ToolContext, project: string, index: ToolInde
 }
 
 /**
- * The tool that a name means in this project. With `discover` an unknown one is looked for on the
- * servers, once. Notes another spelling. Throws {@link ToolNotFoundError} with suggestions, {@link
+ * Finds the tool that a name means in this project. With `discover`, the servers are asked once for an
+ * unknown name. Notes a different spelling. Throws {@link ToolNotFoundError} with suggestions, {@link
  * ToolRequestError} for an ambiguous name.
  */
 export async function toolNamed(
@@ -161,16 +164,16 @@ export async function toolNamed(
   { index, discover }: Pick<ProjectTools, 'index'> & Partial<Pick<ProjectTools, 'discover'>>,
   context: ToolContext,
 ): Promise<{ tool: ToolSummary; index: ToolIndex }> {
-  const isAsked = discover !== undefined && !isKnown(name, index.tools)
-  const found = isAsked ? await discover() : index
-  const { tool, note } = namedTool(name, found.tools)
+  const asksServers = discover !== undefined && !isKnown(name, index.tools)
+  const currentIndex = asksServers ? await discover() : index
+  const { tool, note } = namedTool(name, currentIndex.tools)
   if (note !== undefined) context.note(note)
-  return { tool, index: found }
+  return { tool, index: currentIndex }
 }
 
 /**
- * Asks the servers for their tools, once for as long as the pool lives, and reports slow and failed
- * ones. Where a cache exists, a server that hangs or failed before is given up after a short wait.
+ * Asks the servers for their tools, once while the pool is open, and reports slow and failed ones. If a
+ * cache exists, the wait for a server that hangs or failed before is short.
  */
 export async function discoverTools(
   { runtime, note, signal }: ToolContext,
@@ -178,7 +181,7 @@ export async function discoverTools(
   index: ToolIndex | undefined,
 ): Promise<ToolIndex> {
   const servers = pool.definitions.filter(({ disabled }) => !disabled)
-  const failed = new Set(
+  const failedServers = new Set(
     index?.servers.flatMap(({ name, unavailable }) => (unavailable ? [name] : [])),
   )
   const isKnown = index !== undefined && index.tools.length > 0
@@ -186,22 +189,22 @@ export async function discoverTools(
     note(`Asking ${amount(servers.length, 'server')} for their tools …`)
   }, patienceMs.silent)
   try {
-    const found = await discoverOnce({
+    const freshIndex = await discoverOnce({
       pool,
       index,
       trusted: new Set(servers.flatMap(({ name, trusted }) => (trusted ? [name] : []))),
       refreshedAt: new Date(runtime.now()).toISOString(),
       patienceMs: isKnown
-        ? (server) => (failed.has(server) ? patienceMs.failed : patienceMs.known)
+        ? (server) => (failedServers.has(server) ? patienceMs.failed : patienceMs.known)
         : undefined,
       signal,
     })
-    for (const { unavailable } of found.servers) {
+    for (const { unavailable } of freshIndex.servers) {
       if (unavailable && unavailable.notTrusted !== true) {
         note(`Not asked: ${unavailable.message}`)
       }
     }
-    return found
+    return freshIndex
   } finally {
     clearTimeout(slow)
   }

@@ -6,7 +6,7 @@ import { matchWorkflows } from './workflow/match.ts'
 import type { WorkflowMode } from './workflow/model.ts'
 import { loadWorkflows } from './workflow/read-workflows.ts'
 
-/** A tool as people look at it: its definition, what to be careful about, the workflows before it. */
+/** A tool as people look at it: its definition, its cautions and the workflows before it. */
 export interface ToolFacts {
   tool: ToolSummary
   caution: ToolCaution | undefined
@@ -56,18 +56,18 @@ export function cautionMark(caution: ToolCaution | undefined): string {
   return caution?.kind === 'changed' && caution.added ? 'new' : (caution?.kind ?? '')
 }
 
-/** The same as a sentence, with the change as far as it is known. Not yet safe to print. */
+/** Describes a caution in a sentence, with the change as far as it is known. Not yet safe to print. */
 export function cautionText(caution: ToolCaution, now: ToolDefinition | undefined): string {
   if (caution.kind === 'unavailable') {
     return `Its server could not be listed at the last refresh: ${safeLine(caution.message)}`
   }
   const { before, added, since } = caution
-  const what = added ? 'It was added' : 'Its description or schema changed'
-  const sentence = `${what} on ${safeLine(since)}. Look at it, then run \`skillrail tools refresh --accept\`.`
+  const event = added ? 'It was added' : 'Its description or schema changed'
+  const sentence = `${event} on ${safeLine(since)}. Look at it, then run \`skillrail tools refresh --accept\`.`
   if (!before || !now) return sentence
   const diff = unifiedDiff(now.id, definitionText(before), definitionText(now)).split('\n')
-  const rest = diff.length - maxLines
-  const more = rest > 0 ? [`… and ${rest} more lines`] : []
+  const remaining = diff.length - maxLines
+  const more = remaining > 0 ? [`… and ${remaining} more lines`] : []
   return [sentence, ...diff.slice(0, maxLines), ...more].join('\n')
 }
 

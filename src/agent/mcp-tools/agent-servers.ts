@@ -174,7 +174,10 @@ export class AgentServers {
     if (definition.trusted) this.#trusted.add(name)
     this.#definitions.push(...tools)
     const known = loadToolIndex({ project, runtime }).index
-    this.#index = indexDefinitions(this.#definitions, { trusted: this.#trusted, known })
+    this.#index = indexDefinitions(this.#definitions, {
+      trusted: this.#trusted,
+      earlierIndex: known,
+    })
     const { settings } = this.#options
     const allowed = tools
       .filter(({ id }) => permissionOf(id, settings.tools) !== 'deny')

@@ -7,13 +7,13 @@ import { isObject, objectOf, prototypeKeys, type JsonValue, type JsonObject } fr
 import { readDocument } from '#tools/config/document'
 
 export interface ToolCache {
-  /** ISO date; empty where the file names none that can be read. */
+  /** ISO date; empty if the file has no valid one. */
   refreshedAt: string
   servers: readonly string[]
   categories: readonly CachedCategory[]
   uncategorized: readonly CachedTool[]
   workflows?: JsonValue | undefined
-  /** Everything else at the top, kept by a refresh. */
+  /** All other top-level keys; a refresh keeps them. */
   further: JsonObject
 }
 
@@ -29,7 +29,7 @@ export interface CachedTool {
   id: string
   description: string
   prefix?: string | undefined
-  /** Phrases that ask for this tool, written by a user. */
+  /** Phrases for this tool, written by a user. */
   examples?: readonly string[] | undefined
   further: JsonObject
 }
@@ -46,14 +46,14 @@ export function cachedTools(
   return new Map(tools.map((tool) => [tool.id, tool]))
 }
 
-/** What we write; the `workflows` key made it 4. Files of up to version 5 are read. */
+/** The version that we write; the `workflows` key made it 4. Files up to version 5 are read. */
 const cacheVersion = '4.0.0'
 const newestReadable = 5
 
 const cacheLimits = {
   fileBytes: 32 * 1024 * 1024,
   tools: 20_000,
-  /** Characters of a description kept in the cache. */
+  /** Maximum length of a description in the cache, in characters. */
   description: 1_000,
   examples: 100,
 } as const
@@ -62,7 +62,7 @@ export type CacheReading =
   | { state: 'read'; cache: ToolCache; diagnostics: readonly Diagnostic[] }
   | { state: 'missing' | 'corrupt' | 'newer'; diagnostics: readonly Diagnostic[] }
 
-/** Reads a cache file of any of its schemas. Nothing is thrown: what is wrong is in the diagnostics. */
+/** Reads a cache file with any of its schemas. Never throws: problems become diagnostics. */
 export function readCacheFile(path: string): CacheReading {
   const file = readRegularFile(path, { maxBytes: cacheLimits.fileBytes })
   if (file.ok) return parseCache(file.text, path)
@@ -70,7 +70,7 @@ export function readCacheFile(path: string): CacheReading {
   return corrupt(path, file.code, file.message)
 }
 
-/** Reads a tool cache. What cannot be used gets a diagnostic; of one id the first counts. */
+/** Parses a tool cache. Unusable parts get a diagnostic; if an ID is repeated, its first entry counts. */
 export function parseCache(text: string, path: string): CacheReading {
   const document = readDocument(text, 'json', true)
   if (!document.ok) {
@@ -78,7 +78,8 @@ export function parseCache(text: string, path: string): CacheReading {
     const code = column === undefined ? 'cache-malformed' : 'cache-not-json'
     return corrupt(path, code, message, { line, column })
   }
-  const { version, refreshed_at, generated_at, mcp_servers, tool_sources, ...rest } = document.root
+  const { version, refreshed_at, generated_at, mcp_servers, tool_sources, ...content } =
+    document.root
   const {
     tool_count: count,
     categories: groups,
@@ -86,13 +87,14 @@ export function parseCache(text: string, path: string): CacheReading {
     uncategorized,
     workflows,
     ...further
-  } = rest
-  const written = textOf(version)
-  const major = Number.parseInt(written)
-  if (major > newestReadable) return newer(path, written)
+  } = content
+  const versionText = textOf(version)
+  const major = Number.parseInt(versionText)
+  if (major > newestReadable) return newer(path, versionText)
   if (Number.isNaN(major) || count === undefined || !isObject(groups)) {
-    const needed = 'it needs a version such as "4.0.0", a tool_count, and categories as an object'
-    return corrupt(path, 'cache-malformed', needed)
+    const requirement =
+      'it needs a version such as "4.0.0", a tool_count, and categories as an object'
+    return corrupt(path, 'cache-malformed', requirement)
   }
   const diagnostics: Diagnostic[] = []
   const report = (code: string, message: string): [] => {
@@ -100,13 +102,13 @@ export function parseCache(text: string, path: string): CacheReading {
     return []
   }
   const lookup = objectOf<JsonValue>(tools)
-  const context = { seen: new Set<string>(), lookup, report }
+  const context = { readIds: new Set<string>(), lookup, report }
   const categories = Object.entries(groups).flatMap(([name, value]) =>
     parseCategory(name, value, context),
   )
-  const unplaced = parseTools(uncategorized, context)
-  const unread = Object.keys(lookup).filter((id) => !context.seen.has(id))
-  const size = context.seen.size + unread.length
+  const uncategorizedTools = parseTools(uncategorized, context)
+  const unread = Object.keys(lookup).filter((id) => !context.readIds.has(id))
+  const size = context.readIds.size + unread.length
   if (typeof count === 'number' && count !== size)
     report('cache-count-mismatch', `tool_count says ${count}, and ${size} tools are listed`)
   return {
@@ -115,7 +117,7 @@ export function parseCache(text: string, path: string): CacheReading {
       refreshedAt: readDate(refreshed_at ?? generated_at),
       servers: readStrings(mcp_servers ?? tool_sources),
       categories,
-      uncategorized: [...unplaced, ...parseTools(unread, context)],
+      uncategorized: [...uncategorizedTools, ...parseTools(unread, context)],
       workflows,
       further,
     },
@@ -152,8 +154,8 @@ export function readStrings(value: unknown): string[] {
 }
 
 interface PartsContext {
-  /** Ids that were read already; of each id the first counts. */
-  seen: Set<string>
+  /** IDs that were already read; the first entry of each counts. */
+  readIds: Set<string>
   /** `tools` of the later schema: id → description and category. */
   lookup: JsonObject
   report(code: string, message: string): []
@@ -175,29 +177,29 @@ function parseCategory(name: string, value: JsonValue, context: PartsContext): C
   ]
 }
 
-/** Tools as objects (the first schema) or as ids whose facts are in the lookup (the later one). */
+/** Reads tools as objects (the first schema) or as IDs whose facts are in the lookup (the later one). */
 function parseTools(value: JsonValue | undefined, context: PartsContext): CachedTool[] {
   const { lookup } = context
   if (!Array.isArray(value)) return []
   return value.flatMap((item: JsonValue) => {
     if (typeof item !== 'string') return parseTool(objectOf<JsonValue>(item), context)
-    const known = objectOf<JsonValue>(Object.hasOwn(lookup, item) ? lookup[item] : undefined)
-    const { category: _category, ...facts } = known
+    const entry = objectOf<JsonValue>(Object.hasOwn(lookup, item) ? lookup[item] : undefined)
+    const { category: _category, ...facts } = entry
     return parseTool({ ...facts, id: item }, context)
   })
 }
 
-function parseTool(value: JsonObject, { seen, report }: PartsContext): CachedTool[] {
+function parseTool(value: JsonObject, { readIds, report }: PartsContext): CachedTool[] {
   const { id, description, prefix, examples, ...further } = value
   if (typeof id !== 'string') return report('cache-tool', 'a tool in the cache has no id')
   const problem = toolIdProblem(id)
   if (problem !== undefined)
     return report('tool-name', `tool ${JSON.stringify(id.slice(0, 80))} is left out: ${problem}`)
-  if (seen.has(id))
+  if (readIds.has(id))
     return report('tool-repeated', `tool ${id} is listed again; the first one counts`)
-  if (seen.size >= cacheLimits.tools)
+  if (readIds.size >= cacheLimits.tools)
     return report('cache-too-many', `tools beyond the first ${cacheLimits.tools} are left out`)
-  seen.add(id)
+  readIds.add(id)
   const phrases = readStrings(examples).slice(0, cacheLimits.examples)
   return [
     {
@@ -245,7 +247,7 @@ function toolValue({ id, description, prefix, examples, further }: CachedTool): 
 /** Longest id, server and `__` included; a tool's own name has at most 128 characters (MCP, tools). */
 const longestId = 256
 
-/** Why a tool cannot have this id, or undefined where it can. */
+/** Returns why a tool cannot have this ID; undefined if it can. */
 export function toolIdProblem(id: string): string | undefined {
   if (id === '') return 'it is empty'
   if (id.length > longestId)
@@ -257,10 +259,13 @@ export function toolIdProblem(id: string): string | undefined {
   return undefined
 }
 
-/** `github` for `github__get_issue`: by the longest known server, else up to the first `__`. */
+/**
+ * Returns `github` for `github__get_issue`: the longest matching server name, else the part before the
+ * first `__`.
+ */
 export function serverOfId(id: string, servers: readonly string[]): string {
-  const known = servers.filter((server) => id.startsWith(`${server}__`))
-  const [longest] = known.toSorted((a, b) => b.length - a.length)
+  const matches = servers.filter((server) => id.startsWith(`${server}__`))
+  const [longest] = matches.toSorted((a, b) => b.length - a.length)
   return longest ?? id.slice(0, Math.max(id.indexOf('__'), 0))
 }
 

@@ -12,34 +12,34 @@ export interface ParameterDescription {
   type: string
   description: string
   default?: string | undefined
-  /** As the schema has them: `minimum 1`, `format uri`. */
+  /** As in the schema: `minimum 1`, `format uri`. */
   limits: readonly string[]
 }
 
-/** Objects below a parameter that are described field by field. */
+/** Levels of nested objects whose fields are described. */
 const deepest = 3
 const maxParameters = 200
 
 /**
- * The parameters of an input schema in its order, required ones first, each field of an object
- * after the object. Understands what servers use; the rest of a schema stays in `--json`.
+ * Describes the parameters of an input schema in its order, required ones first, the fields of an object
+ * after the object. Understands the keywords that servers use; `--json` shows the rest of a schema.
  */
 export function describeParameters(root: JsonObject): ParameterDescription[] {
-  const found: ParameterDescription[] = []
+  const descriptions: ParameterDescription[] = []
   collect(readSchema(root), '', 1)
-  return found
+  return descriptions
 
   function collect(holder: SchemaPlace, prefix: string, depth: number): void {
-    const required = new Set(holder.required)
+    const requiredNames = new Set(holder.required)
     const properties = [...holder.properties].toSorted(
-      ([a], [b]) => Number(required.has(b)) - Number(required.has(a)),
+      ([a], [b]) => Number(requiredNames.has(b)) - Number(requiredNames.has(a)),
     )
     for (const [name, place] of properties) {
-      if (found.length >= maxParameters) return
+      if (descriptions.length >= maxParameters) return
       const { description, default: preset, items } = place
-      found.push({
+      descriptions.push({
         name: prefix + name,
-        required: required.has(name),
+        required: requiredNames.has(name),
         type: typeText(place),
         description,
         default: preset === undefined ? undefined : JSON.stringify(preset),
@@ -52,13 +52,15 @@ export function describeParameters(root: JsonObject): ParameterDescription[] {
   }
 }
 
-/** Why a parameter is asked for: `owner (The account)`. Of a server: not yet safe to print. */
+/**
+ * Describes a required parameter: `owner (The account)`. The text is the server's: not yet safe to print.
+ */
 export function neededText({ inputSchema }: ToolDefinition, name: string): string {
   const about = describeParameters(inputSchema).find((one) => one.name === name)?.description
   return about ? `${name} (${safeLine(about).slice(0, 200)})` : name
 }
 
-/** The largest numbers of JavaScript, which schema generators write down, limit nothing. */
+/** The largest numbers of JavaScript, which schema generators add, are no real limits. */
 function limitsOf({ limits }: SchemaPlace): string[] {
   return Object.entries(limits).flatMap(([keyword, limit]) => {
     const isLimit = typeof limit === 'string' || Math.abs(limit) < Number.MAX_SAFE_INTEGER

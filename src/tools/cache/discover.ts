@@ -3,45 +3,47 @@ import { indexDefinitions, type ToolIndex } from './tool-index.ts'
 import type { ListOptions, ToolListing } from '#tools/model'
 
 export interface ListingPool {
-  /** Those that would be asked, where they may change while the pool lives. */
+  /** The definitions of the servers that would be asked, if they can change while the pool is open. */
   readonly definitions?: readonly object[] | undefined
   list(options?: ListOptions): Promise<ToolListing>
 }
 
 interface DiscoveryOptions {
   pool: ListingPool
-  /** What the cache knows: its categories and examples stay. */
+  /** The cached tools, whose categories and examples stay. */
   index?: ToolIndex | undefined
   trusted: ReadonlySet<string>
   refreshedAt: string
-  /** How long a server is waited for; undefined: as long as its own limits say. */
+  /** How long to wait for a server; undefined: as long as its own limits allow. */
   patienceMs?: ListOptions['patienceMs']
-  /** Ends the waiting of this caller; the servers are asked for all who wait, until their pool closes. */
+  /** Ends this caller's wait; the servers are asked for all callers until their pool closes. */
   signal?: AbortSignal | undefined
 }
 
-/** With what the answer depends on besides the servers themselves. */
-const discoveries = new WeakMap<ListingPool, { beside: string; found: Promise<ToolIndex> }>()
+/**
+ * One discovery for each pool; the key contains everything besides the servers that the index depends on.
+ */
+const discoveries = new WeakMap<ListingPool, { key: string; index: Promise<ToolIndex> }>()
 
 /**
- * Asks the servers of a pool what they have now: where the cache is missing or corrupt, does not
- * know an id or a prefix, or a tool that it knows is gone. Asks once for all callers while the
- * cache and the definitions stay the same, and again after a failure. Nothing is written. A
- * server that fails keeps its tools of the cache.
+ * Asks the servers of a pool for their current tools, if the cache is missing or corrupt, does not contain
+ * an ID or a prefix, or contains a tool that no longer exists. Asks once for all callers while the cache
+ * and the definitions stay the same, and again after a failure. Writes nothing. A server that fails keeps
+ * its cached tools.
  */
 export async function discoverOnce(options: DiscoveryOptions): Promise<ToolIndex> {
   const { pool, signal } = options
-  const beside = identityOf(options)
+  const key = identityOf(options)
   let discovery = discoveries.get(pool)
-  if (discovery?.beside !== beside) {
+  if (discovery?.key !== key) {
     const forget = (): void => {
       if (discoveries.get(pool) === discovery) discoveries.delete(pool)
     }
-    discovery = { beside, found: discover(options, forget) }
+    discovery = { key, index: discover(options, forget) }
     discoveries.set(pool, discovery)
-    discovery.found.catch(forget)
+    discovery.index.catch(forget)
   }
-  return await (signal ? untilAborted(discovery.found, signal) : discovery.found)
+  return await (signal ? untilAborted(discovery.index, signal) : discovery.index)
 }
 
 function identityOf({ pool, index, trusted }: DiscoveryOptions): string {
@@ -55,17 +57,17 @@ async function discover(
   onFailure: () => void,
 ): Promise<ToolIndex> {
   const { tools, failures } = await pool.list({ patienceMs })
-  // Missing trust is not tried again.
+  // A retry does not help where trust is missing.
   if (failures.some(({ notTrusted }) => notTrusted !== true)) onFailure()
-  const failed = new Set(failures.map(({ server }) => server))
-  const kept = (index?.tools ?? []).flatMap((tool) => {
-    const definition = failed.has(tool.server) ? index?.definition(tool.id) : undefined
+  const failedServers = new Set(failures.map(({ server }) => server))
+  const cachedDefinitions = (index?.tools ?? []).flatMap((tool) => {
+    const definition = failedServers.has(tool.server) ? index?.definition(tool.id) : undefined
     return definition ? [definition] : []
   })
-  return indexDefinitions([...tools, ...kept], {
+  return indexDefinitions([...tools, ...cachedDefinitions], {
     refreshedAt,
     failures,
     trusted,
-    known: index,
+    earlierIndex: index,
   })
 }

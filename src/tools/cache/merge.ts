@@ -26,20 +26,20 @@ interface MergeInput {
 }
 
 /**
- * The cache for the present tools. What a user wrote into the file stays: the category of a tool,
- * the text of a category, examples, workflows and every further key. Without a record of what was
- * generated, everything in the file counts as written by a user.
+ * Returns the cache for the current tools. A user's changes to the file stay: the category of a tool, the
+ * text of a category, examples, workflows and every further key. Without a record of generated texts,
+ * everything in the file counts as a user's change.
  *
- * `generated` has for each tool the category that was generated for it, `generatedTexts` for each
- * category the digest of its text.
+ * `generated` maps each tool to its generated category, `generatedTexts` each category to the digest of its
+ * text.
  */
 export function mergeCache(input: MergeInput) {
   const { cache, record } = input
   const tools = input.tools.toSorted((a, b) => compareText(a.id, b.id))
-  const written = cachedTools(cache)
-  const assigned = categorise(tools)
-  const described = new Map(
-    describeCategories(tools, assigned).map((category) => [category.name, category]),
+  const toolsInFile = cachedTools(cache)
+  const categoryById = categorise(tools)
+  const descriptions = new Map(
+    describeCategories(tools, categoryById).map((category) => [category.name, category]),
   )
   const nameInFile = new Map(
     (cache?.categories ?? [])
@@ -47,18 +47,19 @@ export function mergeCache(input: MergeInput) {
       .map(({ name }): [string, string] => [canonicalCategory(name), name]),
   )
   const generated = new Map(
-    [...assigned].map(([id, name]): [string, string] => [id, nameInFile.get(name) ?? name]),
+    [...categoryById].map(([id, name]): [string, string] => [id, nameInFile.get(name) ?? name]),
   )
-  const recorded = new Map(record?.tools.map((tool) => [tool.id, tool]))
+  const recordedTools = new Map(record?.tools.map((tool) => [tool.id, tool]))
   const members = Map.groupBy(tools, ({ id }) => {
-    const before = written.get(id)
-    const isByHand = before !== undefined && before.category !== recorded.get(id)?.category
-    return isByHand ? before.category : generated.get(id)
+    const toolInFile = toolsInFile.get(id)
+    const isByHand =
+      toolInFile !== undefined && toolInFile.category !== recordedTools.get(id)?.category
+    return isByHand ? toolInFile.category : generated.get(id)
   })
   const membersOf = (name: string | undefined): CachedTool[] =>
-    (members.get(name) ?? []).map((tool) => cachedTool(tool, written.get(tool.id)))
+    (members.get(name) ?? []).map((tool) => cachedTool(tool, toolsInFile.get(tool.id)))
   const names = [...members.keys()].filter((name) => name !== undefined)
-  const { categories, generatedTexts } = mergeCategories(input, names, described)
+  const { categories, generatedTexts } = mergeCategories(input, names, descriptions)
   return {
     cache: {
       refreshedAt: input.refreshedAt,
@@ -73,20 +74,20 @@ export function mergeCache(input: MergeInput) {
   }
 }
 
-function cachedTool(tool: CurrentTool, before: CachedTool | undefined): CachedTool {
+function cachedTool(tool: CurrentTool, toolInFile: CachedTool | undefined): CachedTool {
   return {
     id: tool.id,
     description: cutDescription(tool.description),
     prefix: `${tool.server}__`,
-    examples: before?.examples,
-    further: before?.further ?? {},
+    examples: toolInFile?.examples,
+    further: toolInFile?.further ?? {},
   }
 }
 
 function mergeCategories(
   { cache, record }: MergeInput,
   names: readonly string[],
-  described: ReadonlyMap<string, Category>,
+  descriptions: ReadonlyMap<string, Category>,
 ) {
   const generatedTexts = new Map<string, string>()
   const categories: Omit<CachedCategory, 'tools'>[] = []
@@ -102,12 +103,12 @@ function mergeCategories(
     const hasMore = Object.keys(further).length > 0
     if (byHand) categories.push(category)
     else if (names.includes(name) || hasMore)
-      add(name, described.get(canonicalCategory(name)) ?? category, further)
+      add(name, descriptions.get(canonicalCategory(name)) ?? category, further)
   }
-  const there = new Set(categories.map(({ name }) => name))
+  const existingNames = new Set(categories.map(({ name }) => name))
   for (const name of names.toSorted(compareText)) {
-    const text = described.get(name)
-    if (!there.has(name) && text) add(name, text)
+    const text = descriptions.get(name)
+    if (!existingNames.has(name) && text) add(name, text)
   }
   return { categories, generatedTexts }
 }

@@ -40,11 +40,11 @@ import {
 export interface RefreshOptions extends ProjectPlace {
   pool: ListingPool
   servers: readonly Pick<ServerDefinition, 'name' | 'digest' | 'trusted'>[]
-  /** The pool has only this server; the tools of the others stay as they are. */
+  /** The pool has only this server; the tools of the others stay unchanged. */
   only?: string | undefined
   /** Asks the servers and writes nothing. */
   dryRun?: boolean | undefined
-  /** Takes added and changed tools as they are now. */
+  /** Accepts added and changed tools as they are now. */
   accept?: boolean | undefined
   signal?: AbortSignal | undefined
   onServer?: ListOptions['onServer']
@@ -55,15 +55,15 @@ export interface ToolChanges {
   added: readonly string[]
   removed: readonly string[]
   changed: readonly { id: string; what: readonly (keyof ToolDigests)[] }[]
-  /** Tools that had the mark of an earlier change, or would have it now, and were accepted. */
+  /** Tools that were accepted although an earlier or the current refresh marks a change. */
   accepted: readonly string[]
 }
 
-/** What a refresh found and changed. */
+/** The result of a refresh. */
 export interface RefreshReport {
   path: string
   refreshedAt: string
-  /** False where servers were asked and none answered: then the cache is as it was. */
+  /** False if servers were asked and none answered: the cache is then unchanged. */
   refreshed: boolean
   dryRun: boolean
   servers: readonly { name: string; tools: number; failure: ServerFailure | undefined }[]
@@ -71,17 +71,17 @@ export interface RefreshReport {
   uncategorized: number
   tools: number
   changes: ToolChanges
-  /** Tools that changed at this refresh or an earlier one and were not accepted since. */
+  /** Tools that changed in this or an earlier refresh and have not been accepted since. */
   held: readonly string[]
   movedAside: string | undefined
   diagnostics: readonly Diagnostic[]
 }
 
 /**
- * Asks the servers for their tools and writes the cache, the definitions and the record. A server
- * that fails keeps the tools it had; where all fail, the cache stays. The cache is replaced as a
- * whole, last. Throws {@link StateFileError} `cache-newer` where a later version of the program
- * wrote the cache, and `write-outside` where a link leads out of the project.
+ * Asks the servers for their tools and writes the cache, the definitions and the record. A server that
+ * fails keeps its tools; if all fail, the cache stays. The cache is replaced as a whole, last. Throws
+ * {@link StateFileError} `cache-newer` if a later version of the program wrote the cache, and
+ * `write-outside` if a link leads out of the project.
  */
 export async function refreshToolIndex(options: RefreshOptions): Promise<RefreshReport> {
   const path = toolCachePath(options.project)
@@ -89,17 +89,19 @@ export async function refreshToolIndex(options: RefreshOptions): Promise<Refresh
   const { signal, onServer, only } = options
   const listing = await options.pool.list({ signal, onServer })
   signal?.throwIfAborted()
-  const failed = new Set(listing.failures.map(({ server }) => server))
+  const failedServers = new Set(listing.failures.map(({ server }) => server))
   const names = options.servers.map(({ name }) => name)
-  const listed = new Set(names.filter((name) => (only ?? name) === name && !failed.has(name)))
-  const tools = listing.tools.filter(({ server }) => listed.has(server))
-  const answered = { ...listing, listed, tools }
-  if (options.dryRun === true) return merge(path, options, answered)
+  const listedServers = new Set(
+    names.filter((name) => (only ?? name) === name && !failedServers.has(name)),
+  )
+  const tools = listing.tools.filter(({ server }) => listedServers.has(server))
+  const answers = { ...listing, listed: listedServers, tools }
+  if (options.dryRun === true) return merge(path, options, answers)
   requireWithin(realProject(options.project), path)
-  return withFileLock(path, async () => merge(path, options, answered))
+  return withFileLock(path, async () => merge(path, options, answers))
 }
 
-interface Answered extends ToolListing {
+interface ServerAnswers extends ToolListing {
   /** Names of the servers that answered, tools or not. */
   listed: ReadonlySet<string>
 }
@@ -107,57 +109,59 @@ interface Answered extends ToolListing {
 async function merge(
   path: string,
   options: RefreshOptions,
-  listing: Answered,
+  listing: ServerAnswers,
 ): Promise<RefreshReport> {
   const { project, runtime, dryRun = false, accept = false } = options
   const source = readableCachePath(project)
   const reading = refuseNewer(readCacheFile(source))
   const cache = reading.state === 'read' ? reading.cache : undefined
   const { record, diagnostics } = readRefreshRecord(options)
-  // Where no answer was given, nothing was refreshed: the cache stays, and so does its date.
+  // Without any answer nothing was refreshed: the cache and its date stay.
   const isRefreshed = listing.listed.size > 0 || listing.failures.length === 0
   const now = new Date(runtime.now()).toISOString()
   const refreshedAt = isRefreshed ? now : (cache?.refreshedAt ?? now)
   const servers = options.servers.map(({ name }) => name).toSorted(compareText)
-  const cached = cachedTools(cache)
-  const tools = [...listing.tools, ...keptTools(cached, servers, listing.listed)]
-  const tracked = trackTools({
+  const toolsInFile = cachedTools(cache)
+  const tools = [...listing.tools, ...unlistedTools(toolsInFile, servers, listing.listed)]
+  const tracking = trackTools({
     listed: listing.tools,
     current: new Set(tools.map(({ id }) => id)),
-    cached,
+    toolsInFile,
     record,
     earlier: storedDefinitions(record, options).definition,
     at: refreshedAt,
     accept,
   })
-  const held = tracked.tools.flatMap(({ id, before, removedAt }) =>
+  const heldIds = tracking.tools.flatMap(({ id, before, removedAt }) =>
     before && removedAt === undefined ? [id] : [],
   )
-  // Clients of models read the cache file, so it says nothing of tools that are held back.
-  const shown = tools.map((tool) => (held.includes(tool.id) ? { ...tool, description: '' } : tool))
-  const merged = mergeCache({ refreshedAt, servers, tools: shown, cache, record })
-  const listed = new Set(listing.tools.map(({ id }) => id))
+  // Agent clients read the cache file, so it does not describe tools that are held back.
+  const visibleTools = tools.map((tool) =>
+    heldIds.includes(tool.id) ? { ...tool, description: '' } : tool,
+  )
+  const mergeResult = mergeCache({ refreshedAt, servers, tools: visibleTools, cache, record })
+  const listedIds = new Set(listing.tools.map(({ id }) => id))
   const next: RefreshRecord = {
     version: 1,
     project: realProject(project),
     refreshedAt,
     servers: recordServers(options, listing, record, refreshedAt),
-    tools: tracked.tools.map((tool) =>
-      listed.has(tool.id) ? { ...tool, category: merged.generated.get(tool.id) } : tool,
+    tools: tracking.tools.map((tool) =>
+      listedIds.has(tool.id) ? { ...tool, category: mergeResult.generated.get(tool.id) } : tool,
     ),
-    categories: merged.generatedTexts,
+    categories: mergeResult.generatedTexts,
   }
   const writesCache = isRefreshed && !dryRun
   const movedAside =
     reading.state === 'corrupt' && writesCache ? moveAside(source, runtime) : undefined
   if (!dryRun) {
     for (const { name, digest } of next.servers.filter((one) => listing.listed.has(one.name))) {
-      const own = listing.tools.filter(({ server }) => server === name)
-      await writeSidecar(digest, own, options)
+      const serverTools = listing.tools.filter(({ server }) => server === name)
+      await writeSidecar(digest, serverTools, options)
     }
     await writeFileAtomic(refreshRecordPath(options), serializeRecord(next), { mode: 0o600 })
   }
-  if (writesCache) await writeCache(path, cacheText(merged.cache), source, options)
+  if (writesCache) await writeCache(path, cacheText(mergeResult.cache), source, options)
   return {
     path,
     refreshedAt,
@@ -168,19 +172,19 @@ async function merge(
       tools: tools.filter(({ server }) => server === name).length,
       failure: listing.failures.find(({ server }) => server === name),
     })),
-    categories: merged.cache.categories
+    categories: mergeResult.cache.categories
       .map(({ name, tools: members }) => ({ name, tools: members.length }))
       .toSorted((a, b) => compareText(a.name, b.name)),
-    uncategorized: merged.cache.uncategorized.length,
+    uncategorized: mergeResult.cache.uncategorized.length,
     tools: tools.length,
-    changes: tracked.changes,
-    held,
+    changes: tracking.changes,
+    held: heldIds,
     movedAside,
     diagnostics: [...reading.diagnostics, ...diagnostics, ...(listing.diagnostics ?? [])],
   }
 }
 
-/** The categories that a refresh gives are accepted with it: workflows go by them. */
+/** Writes the cache and accepts its generated categories, which decide on workflows. */
 async function writeCache(path: string, after: string, source: string, place: ProjectPlace) {
   const { project, runtime } = place
   const file = readRegularFile(source, { maxBytes: maxCacheBytes })
@@ -202,13 +206,13 @@ function refuseNewer(reading: CacheReading): CacheReading {
   })
 }
 
-/** Tools from the cache of servers that are configured and were not listed now. */
-function keptTools(
-  cached: ReadonlyMap<string, CachedTool>,
+/** Returns the cached tools of configured servers that were not listed now. */
+function unlistedTools(
+  toolsInFile: ReadonlyMap<string, CachedTool>,
   servers: readonly string[],
   listed: ReadonlySet<string>,
 ): CurrentTool[] {
-  return [...cached.values()].flatMap(({ id, description }) => {
+  return [...toolsInFile.values()].flatMap(({ id, description }) => {
     const server = serverOfId(id, servers)
     if (!servers.includes(server) || listed.has(server)) return []
     return [{ id, server, name: nameInServer(id, server), description }]
@@ -217,74 +221,75 @@ function keptTools(
 
 function recordServers(
   options: RefreshOptions,
-  listing: Answered,
+  listing: ServerAnswers,
   record: RefreshRecord | undefined,
   at: string,
 ): RecordedServer[] {
-  const before = new Map(record?.servers.map((server) => [server.name, server]))
+  const earlierRecords = new Map(record?.servers.map((server) => [server.name, server]))
   const failures = new Map(listing.failures.map((failure) => [failure.server, failure]))
   return options.servers.flatMap(({ name, digest, trusted }) => {
-    const known = before.get(name)
+    const earlier = earlierRecords.get(name)
     const failure = failures.get(name)
     if (listing.listed.has(name)) {
       return [{ name, digest, trusted, listedAt: at, ttlMs: listing.ttlMs?.get(name) }]
     }
-    if (!failure) return known ? [known] : []
+    if (!failure) return earlier ? [earlier] : []
     const { notTrusted } = failure
     const message = redactText(failure.message)
     const stderrTail = redactText(failure.stderrTail)
-    // The definitions of the last listing stay those of its configuration.
-    const last = known ?? { name, digest, trusted, listedAt: '' }
+    // The digest stays that of the last listing, under which its definitions are stored.
+    const last = earlier ?? { name, digest, trusted, listedAt: '' }
     return [{ ...last, trusted, failure: { message, stderrTail, notTrusted } }]
   })
 }
 
 interface TrackInput {
   listed: readonly ToolDefinition[]
-  /** Ids that are there, the listed ones and those kept from before. */
+  /** IDs that exist now: the listed ones and the unlisted ones from the cache. */
   current: ReadonlySet<string>
-  cached: ReadonlyMap<string, CachedTool>
+  toolsInFile: ReadonlyMap<string, CachedTool>
   record?: RefreshRecord | undefined
   earlier: (id: string) => ToolDefinition | undefined
   at: string
-  /** Takes every tool as it is now: what changed before is no longer held against it. */
+  /** Accepts every tool as it is now, and removes the marks of earlier changes. */
   accept: boolean
 }
 
 /**
- * Follows each tool from refresh to refresh. One whose description or schema changes keeps the mark
- * until it is accepted or changes back, also when it was away in between: a server must not swap a
- * tool that was looked at for another one. One that comes to a server that was listed before is
- * marked too, with empty digests.
+ * Follows each tool across refreshes. If its description or schema changes, it is marked until it is
+ * accepted or changes back, even if it was absent in between: a server must not replace a tool that a user
+ * has reviewed. A new tool of a server that was listed before is marked too, with empty digests.
  */
 function trackTools(input: TrackInput): { changes: ToolChanges; tools: readonly RecordedTool[] } {
-  const { record, current, cached, at, accept } = input
-  const before = new Map(record?.tools.map((tool) => [tool.id, tool]))
+  const { record, current, toolsInFile, at, accept } = input
+  const earlierTools = new Map(record?.tools.map((tool) => [tool.id, tool]))
   const tools = new Map<string, RecordedTool>()
-  const changed: { id: string; what: (keyof ToolDigests)[] }[] = []
-  const accepted: string[] = []
+  const changes: { id: string; what: (keyof ToolDigests)[] }[] = []
+  const acceptedIds: string[] = []
   for (const tool of input.listed) {
-    const known = before.get(tool.id)
+    const recordedTool = earlierTools.get(tool.id)
     const now = { id: tool.id, ...digestTool(tool) }
-    const mark = markOf(now, known, input, tool.server)
+    const mark = markOf(now, recordedTool, input, tool.server)
     tools.set(tool.id, { ...now, before: accept ? undefined : mark })
-    if (accept && mark) accepted.push(tool.id)
-    const what = known ? parts(now, known) : textChange(tool, cached.get(tool.id))
-    if (what.length > 0) changed.push({ id: tool.id, what })
+    if (accept && mark) acceptedIds.push(tool.id)
+    const changedParts = recordedTool
+      ? parts(now, recordedTool)
+      : textChange(tool, toolsInFile.get(tool.id))
+    if (changedParts.length > 0) changes.push({ id: tool.id, what: changedParts })
   }
-  for (const [id, known] of before) {
+  for (const [id, recordedTool] of earlierTools) {
     if (tools.has(id)) continue
-    const gone = current.has(id) ? undefined : (known.removedAt ?? at)
-    const mark = accept ? undefined : known.before
-    tools.set(id, { ...known, before: mark, removedAt: gone })
-    if (accept && known.before && gone === undefined) accepted.push(id)
+    const removedAt = current.has(id) ? undefined : (recordedTool.removedAt ?? at)
+    const mark = accept ? undefined : recordedTool.before
+    tools.set(id, { ...recordedTool, before: mark, removedAt })
+    if (accept && recordedTool.before && removedAt === undefined) acceptedIds.push(id)
   }
   return {
     changes: {
-      added: [...current].filter((id) => !cached.has(id)).toSorted(compareText),
-      removed: [...cached.keys()].filter((id) => !current.has(id)).toSorted(compareText),
-      changed: changed.toSorted((a, b) => compareText(a.id, b.id)),
-      accepted: accepted.toSorted(compareText),
+      added: [...current].filter((id) => !toolsInFile.has(id)).toSorted(compareText),
+      removed: [...toolsInFile.keys()].filter((id) => !current.has(id)).toSorted(compareText),
+      changed: changes.toSorted((a, b) => compareText(a.id, b.id)),
+      accepted: acceptedIds.toSorted(compareText),
     },
     tools: [...tools.values()].toSorted((a, b) => compareText(a.id, b.id)),
   }
@@ -292,17 +297,17 @@ function trackTools(input: TrackInput): { changes: ToolChanges; tools: readonly 
 
 function markOf(
   now: ToolDigests & { id: string },
-  known: RecordedTool | undefined,
+  recordedTool: RecordedTool | undefined,
   { at, earlier, record }: TrackInput,
   server: string,
 ): RecordedTool['before'] {
-  if (!known) {
+  if (!recordedTool) {
     const isKnown = record?.servers.some(({ name, listedAt }) => name === server && listedAt !== '')
     return isKnown ? { description: '', schema: '', changedAt: at } : undefined
   }
-  const { description, schema } = known.before ?? known
+  const { description, schema } = recordedTool.before ?? recordedTool
   if (parts(now, { description, schema }).length === 0) return undefined
-  return known.before ?? { description, schema, changedAt: at, definition: earlier(now.id) }
+  return recordedTool.before ?? { description, schema, changedAt: at, definition: earlier(now.id) }
 }
 
 function parts(now: ToolDigests, then: ToolDigests): (keyof ToolDigests)[] {
@@ -310,7 +315,10 @@ function parts(now: ToolDigests, then: ToolDigests): (keyof ToolDigests)[] {
 }
 
 /** Without a record only the description in the cache file can be compared. */
-function textChange(tool: ToolDefinition, cached: CachedTool | undefined): (keyof ToolDigests)[] {
-  if (!cached) return []
-  return cached.description === cutDescription(tool.description) ? [] : ['description']
+function textChange(
+  tool: ToolDefinition,
+  toolInFile: CachedTool | undefined,
+): (keyof ToolDigests)[] {
+  if (!toolInFile) return []
+  return toolInFile.description === cutDescription(tool.description) ? [] : ['description']
 }

@@ -15,7 +15,7 @@ export interface ProjectPlace {
   runtime: Runtime
 }
 
-/** `.skillrail/tools.json`, or `.opencode/agent-skill-tools.json` where `.opencode/` is there. */
+/** Returns `.skillrail/tools.json`, or `.opencode/agent-skill-tools.json` if `.opencode/` exists. */
 export function toolCachePath(project: string): string {
   const openCode = join(project, '.opencode')
   return existsSync(openCode)
@@ -23,14 +23,14 @@ export function toolCachePath(project: string): string {
     : join(project, '.skillrail', 'tools.json')
 }
 
-/** Where a cache may have been written before: by the format's later and earlier clients, by us. */
+/** Former paths of the cache: those of the format's later and earlier clients, and ours. */
 const formerPlaces = [
   '.opencode/skill-tools.json',
   '.opencode/mcp-tools.json',
   '.skillrail/tools.json',
 ]
 
-/** The cache to read: the one of {@link toolCachePath}, or where there is none, a former one. */
+/** Returns the cache to read: that of {@link toolCachePath}, or else a former one. */
 export function readableCachePath(project: string): string {
   const path = toolCachePath(project)
   const former = formerPlaces.map((place) => join(project, place))
@@ -41,7 +41,7 @@ export function refreshRecordPath({ project, runtime }: ProjectPlace): string {
   return join(userDirectories(runtime).state, 'tools', `${fileName(realProject(project))}.json`)
 }
 
-/** The full definitions of one server of a project, by the digest of its configuration. */
+/** Returns the file with the full definitions of a project's server, by the digest of its configuration. */
 export function sidecarPath(serverDigest: string, { project, runtime }: ProjectPlace): string {
   const { cache } = userDirectories(runtime)
   return join(cache, 'tools', fileName(realProject(project)), `${fileName(serverDigest)}.json`)
@@ -51,7 +51,10 @@ export function realProject(project: string): string {
   return realPathOf(project) ?? resolve(project)
 }
 
-/** Readable and different for each text; long ones are hashed, which takes milliseconds to load. */
+/**
+ * Returns a readable name, different for each text. Hashes long texts only: the hash takes milliseconds to
+ * load.
+ */
 export function fileName(text: string): string {
   const name = text.replace(
     /[^A-Za-z0-9._-]/g,
@@ -60,14 +63,16 @@ export function fileName(text: string): string {
   return name.length <= 200 ? name : hexDigest(text)
 }
 
-/** What the last refreshes found: the servers that answered, and generated or changed facts. */
+/**
+ * The results of the last refreshes: the servers that answered, and facts that were generated or changed.
+ */
 export interface RefreshRecord {
   version: 1
   project: string
   refreshedAt: string
   servers: readonly RecordedServer[]
   tools: readonly RecordedTool[]
-  /** Name in the cache and digest of the description and keywords that were generated for it. */
+  /** Name in the cache and digest of its generated description and keywords. */
   categories: ReadonlyMap<string, string>
 }
 
@@ -78,7 +83,7 @@ export interface RecordedServer {
   trusted: boolean
   /** When it was last listed, as an ISO date. */
   listedAt: string
-  /** How long its list may be cached, if the server says so. */
+  /** How long its list may be cached, if the server sets a time. */
   ttlMs?: number | undefined
   failure?: { message: string; stderrTail: string; notTrusted?: boolean | undefined } | undefined
 }
@@ -89,11 +94,11 @@ export interface RecordedTool {
   description: string
   /** Digest of its current schema. */
   schema: string
-  /** The category that was generated for it. */
+  /** Its generated category. */
   category?: string | undefined
   /** When it was last missing from its server's list. */
   removedAt?: string | undefined
-  /** The tool as it was first seen or last accepted; absent while it is the same. */
+  /** The tool when it was first seen or last accepted; absent while it is unchanged. */
   before?: FormerTool | undefined
 }
 
@@ -151,12 +156,12 @@ export function readRefreshRecord(place: ProjectPlace): {
   record?: RefreshRecord | undefined
   diagnostics: readonly Diagnostic[]
 } {
-  const { value, diagnostics } = readStored(
+  const { value, diagnostics } = readStoredFile(
     refreshRecordPath(place),
     'refresh-record',
     recordSchema,
   )
-  // Two long paths can have one name of a file.
+  // Two long paths can have the same file name.
   const isOfProject = value?.project === realProject(place.project)
   return { record: isOfProject ? value : undefined, diagnostics }
 }
@@ -174,16 +179,16 @@ export async function writeSidecar(
   await writeFileAtomic(sidecarPath(serverDigest, place), text, { mode: 0o600 })
 }
 
-/** The definitions of a record; those that are damaged, or of another server, count as none. */
+/** Reads the definitions of a record. Damaged ones and those of another server are left out. */
 export function storedDefinitions(record: RefreshRecord | undefined, place: ProjectPlace) {
   const diagnostics: Diagnostic[] = []
   const byServer = new Map<string, ReadonlyMap<string, ToolDefinition>>()
   for (const { name: server, digest } of record?.servers ?? []) {
-    const stored = readStored(sidecarPath(digest, place), 'sidecar-damaged', (z) =>
+    const reading = readStoredFile(sidecarPath(digest, place), 'sidecar-damaged', (z) =>
       z.object({ server: z.literal(digest), tools: z.array(z.unknown()) }),
     )
-    const tools = stored.value?.tools.flatMap((tool) => readDefinition(tool, server) ?? []) ?? []
-    diagnostics.push(...stored.diagnostics)
+    const tools = reading.value?.tools.flatMap((tool) => readDefinition(tool, server) ?? []) ?? []
+    diagnostics.push(...reading.diagnostics)
     byServer.set(server, new Map(tools.map((tool) => [tool.name, tool])))
   }
   const names = [...byServer.keys()]
@@ -196,7 +201,7 @@ export function storedDefinitions(record: RefreshRecord | undefined, place: Proj
   }
 }
 
-function readStored<Schema extends Zod.ZodType>(
+function readStoredFile<Schema extends Zod.ZodType>(
   path: string,
   code: string,
   schemaOf: (z: typeof Zod) => Schema,
@@ -215,7 +220,7 @@ function readStored<Schema extends Zod.ZodType>(
   return { diagnostics: [{ code, severity: 'warning', message, path, hint }] }
 }
 
-/** A definition as it was written, under the server's name of now. */
+/** Reads a stored definition, under the current name of its server. */
 export function readDefinition(value: unknown, server: string): ToolDefinition | undefined {
   if (!isObject<JsonValue>(value)) return undefined
   const { name, title, description, inputSchema, outputSchema } = value
@@ -242,14 +247,16 @@ function readAnnotations(value: unknown): ToolAnnotations | undefined {
     idempotentHint: 'boolean',
     openWorldHint: 'boolean',
   }
-  const read = Object.entries(types).filter(([key, type]) => typeof value[key] === type)
-  return read.length === 0 ? undefined : Object.fromEntries(read.map(([key]) => [key, value[key]]))
+  const fields = Object.entries(types).filter(([key, type]) => typeof value[key] === type)
+  return fields.length === 0
+    ? undefined
+    : Object.fromEntries(fields.map(([key]) => [key, value[key]]))
 }
 
 export interface ToolDigests {
-  /** Of the texts that a model reads. */
+  /** Digest of the texts that a model reads. */
   description: string
-  /** Of the schemas and annotations; the order of keys does not count. */
+  /** Digest of the schemas and annotations, whatever the order of their keys. */
   schema: string
 }
 
@@ -257,7 +264,7 @@ export function digestTool(tool: ToolDefinition): ToolDigests {
   const { name, title, description, inputSchema, outputSchema, annotations } = tool
   return {
     description: hexDigest(JSON.stringify([name, title, description]), 32),
-    schema: hexDigest(JSON.stringify(ordered([inputSchema, outputSchema, annotations])), 32),
+    schema: hexDigest(JSON.stringify(sortKeys([inputSchema, outputSchema, annotations])), 32),
   }
 }
 
@@ -265,10 +272,10 @@ export function digestText(description: string, keywords: readonly string[]): st
   return hexDigest(JSON.stringify([description, keywords]), 32)
 }
 
-function ordered(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map((item: unknown) => ordered(item))
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item: unknown) => sortKeys(item))
   if (!isObject(value)) return value
   return Object.entries(value)
     .toSorted(([a], [b]) => compareText(a, b))
-    .map(([key, item]) => [key, ordered(item)])
+    .map(([key, item]) => [key, sortKeys(item)])
 }

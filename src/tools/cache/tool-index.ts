@@ -35,15 +35,15 @@ export interface ToolIndex {
   categories: readonly Category[]
   tool(id: string): ToolSummary | undefined
   /**
-   * With the full schemas; undefined where only a refresh or a running server knows them. Of a tool
-   * that is held back only the name, here and in `tools`: a model must not read the rest.
+   * The full definition; undefined if only a refresh or a running server knows it. A tool that is held back
+   * has only its name, here and in `tools`: a model must not read the rest.
    */
   definition(id: string): ToolDefinition | undefined
-  /** The whole definition, also of a tool that is held back: for a user who decides about it. */
+  /** The full definition, even of a tool that is held back: for a user who decides about it. */
   reviewed(id: string): ToolDefinition | undefined
-  /** Whether its server was listed on this machine before, and did not have it. */
+  /** Whether this machine has listed its server before, without this tool. */
   isNew(tool: Pick<ToolSummary, 'id' | 'server'>): boolean
-  /** Why a known tool should not be called without a second look; undefined when nothing is wrong. */
+  /** Why a user should look at a known tool before it is called; undefined: no reason. */
   caution(id: string): ToolCaution | undefined
 }
 
@@ -59,14 +59,14 @@ export type ToolCaution =
       kind: 'changed'
       since: string
       added?: true | undefined
-      /** What it was, where that was kept. */
+      /** The earlier definition, if it was stored. */
       before?: ToolDefinition | undefined
     }
 
 export interface ToolIndexLoading {
   index?: ToolIndex | undefined
   state: 'fresh' | 'stale' | 'missing' | 'corrupt'
-  /** What to tell the user unless the state is `fresh`. */
+  /** The message for the user, unless the state is `fresh`. */
   message?: string | undefined
   path: string
   diagnostics: readonly Diagnostic[]
@@ -76,8 +76,8 @@ export const refreshAdvice =
   'Cache appears stale or missing. Run `skillrail tools refresh` to rebuild tool metadata.'
 
 /**
- * The project's tools as the last refresh left them: from the cache file, and the full definitions
- * from the user's cache directory. No server is started, nothing is written, nothing is thrown.
+ * Loads the tools of the project's last refresh: from the cache file, with the full definitions from the
+ * user's cache directory. Starts no server, writes nothing and never throws.
  */
 export function loadToolIndex(place: ProjectPlace): ToolIndexLoading {
   const path = readableCachePath(place.project)
@@ -88,43 +88,51 @@ export function loadToolIndex(place: ProjectPlace): ToolIndexLoading {
   }
   const { cache } = reading
   const { record, diagnostics } = readRefreshRecord(place)
-  const stored = storedDefinitions(record, place)
-  const index = storedIndex(cache, record, stored.definition)
+  const definitions = storedDefinitions(record, place)
+  const index = indexCache(cache, record, definitions.definition)
   const isHidden = ({ id, description }: CachedTool): boolean =>
     description !== '' && index.tool(id)?.description === '' && holdOf(id, index) === undefined
-  const hidden = [...cachedTools(cache).values()].some(isHidden)
-  const stale = hidden || isStale(cache.refreshedAt, record, place.runtime.now())
+  const hasHiddenTools = [...cachedTools(cache).values()].some(isHidden)
+  const stale = hasHiddenTools || isStale(cache.refreshedAt, record, place.runtime.now())
   return {
     index,
     state: stale ? 'stale' : 'fresh',
     message: stale ? refreshAdvice : undefined,
     path,
-    diagnostics: [...reading.diagnostics, ...diagnostics, ...stored.diagnostics],
+    diagnostics: [...reading.diagnostics, ...diagnostics, ...definitions.diagnostics],
   }
 }
 
-function storedIndex(
+function indexCache(
   cache: ToolCache,
   record: RefreshRecord | undefined,
   definition: ToolIndex['definition'],
 ): ToolIndex {
-  const recorded = new Map(record?.servers.map((server) => [server.name, server]))
+  const recordedServers = new Map(record?.servers.map((server) => [server.name, server]))
   const digests = new Map(record?.tools.map(({ id, description }) => [id, description]))
-  const names = [...new Set([...cache.servers, ...recorded.keys()])]
-  const summarise = (cached: CachedTool, category?: string): ToolSummary => {
-    const { id, examples } = cached
-    const server = serverOf(cached, names)
-    const known = definition(id)
-    const trusted = recorded.get(known?.server ?? '')?.trusted ?? false
+  const names = [...new Set([...cache.servers, ...recordedServers.keys()])]
+  const summarise = (cachedTool: CachedTool, category?: string): ToolSummary => {
+    const { id, examples } = cachedTool
+    const server = serverOf(cachedTool, names)
+    const fullDefinition = definition(id)
+    const isTrusted = recordedServers.get(fullDefinition?.server ?? '')?.trusted ?? false
     const name = nameInServer(id, server)
-    // Anybody can write the file: what it says of a tool counts where this user has seen the same.
-    const seen = { id, server, name, description: cached.description, inputSchema: {} }
-    const isSeen = digests.get(id) === digestTool(seen).description
-    const description = known?.description ?? (isSeen ? cached.description : '')
-    const tool = { ...seen, ...known, id, server, name, description: cutDescription(description) }
-    return summaryOf(tool, trusted, { category, examples })
+    // Anybody can write the file: its text about a tool counts only if this user's record has the same
+    // text.
+    const toolInFile = { id, server, name, description: cachedTool.description, inputSchema: {} }
+    const isUnchanged = digests.get(id) === digestTool(toolInFile).description
+    const description = fullDefinition?.description ?? (isUnchanged ? cachedTool.description : '')
+    const tool = {
+      ...toolInFile,
+      ...fullDefinition,
+      id,
+      server,
+      name,
+      description: cutDescription(description),
+    }
+    return summaryOf(tool, isTrusted, { category, examples })
   }
-  const listed = [
+  const summaries = [
     ...cache.categories.flatMap((category) => {
       const name = canonicalCategory(category.name)
       return category.tools.map((tool) => summarise(tool, name))
@@ -132,12 +140,16 @@ function storedIndex(
     ...cache.uncategorized.map((tool) => summarise(tool)),
   ].toSorted((a, b) => compareText(a.id, b.id))
   const isNew: ToolIndex['isNew'] = ({ id, server }) =>
-    Boolean(recorded.get(server)?.listedAt) && record?.tools.every((one) => one.id !== id) === true
-  // What the file says of these is a label that decides nothing.
-  const decided = contractCategoriesOf(listed)
+    Boolean(recordedServers.get(server)?.listedAt) &&
+    record?.tools.every((one) => one.id !== id) === true
+  // Categories in the file are labels that decide nothing.
+  const contractCategories = contractCategoriesOf(summaries)
   return createToolIndex({
     refreshedAt: cache.refreshedAt,
-    tools: listed.map((tool) => ({ ...tool, category: decided.get(tool.id) ?? tool.category })),
+    tools: summaries.map((tool) => ({
+      ...tool,
+      category: contractCategories.get(tool.id) ?? tool.category,
+    })),
     categories: canonicalCategories(cache),
     definition,
     servers: names,
@@ -146,7 +158,7 @@ function storedIndex(
     ),
     isNew,
     changed: [
-      ...listed.filter(isNew).map(({ id }) => addedTool(id, cache.refreshedAt)),
+      ...summaries.filter(isNew).map(({ id }) => addedTool(id, cache.refreshedAt)),
       ...(record?.tools ?? []).flatMap(({ id, before }): ChangedTool[] => {
         if (!before) return []
         if (before.description === '') return [addedTool(id, before.changedAt)]
@@ -157,20 +169,20 @@ function storedIndex(
 }
 
 function serverOf({ id, prefix }: CachedTool, names: readonly string[]): string {
-  const written = prefix?.replace(/__$/, '')
-  return written !== undefined && id.startsWith(`${written}__`) ? written : serverOfId(id, names)
+  const server = prefix?.replace(/__$/, '')
+  return server !== undefined && id.startsWith(`${server}__`) ? server : serverOfId(id, names)
 }
 
 function canonicalCategories(cache: ToolCache): Category[] {
   const byName = new Map<string, Category>()
-  for (const { name: written, description, keywords, tools } of cache.categories) {
-    const name = canonicalCategory(written)
-    const known = byName.get(name)
+  for (const { name: nameInFile, description, keywords, tools } of cache.categories) {
+    const name = canonicalCategory(nameInFile)
+    const sameCategory = byName.get(name)
     byName.set(name, {
       name,
-      description: known?.description || description,
-      keywords: [...new Set([...(known?.keywords ?? []), ...keywords])],
-      tools: [...(known?.tools ?? []), ...tools.map(({ id }) => id)].toSorted(compareText),
+      description: sameCategory?.description || description,
+      keywords: [...new Set([...(sameCategory?.keywords ?? []), ...keywords])],
+      tools: [...(sameCategory?.tools ?? []), ...tools.map(({ id }) => id)].toSorted(compareText),
     })
   }
   return [...byName.values()].toSorted((a, b) => compareText(a.name, b.name))
@@ -182,9 +194,9 @@ const day = 24 * 60 * 60 * 1000
 const skewMs = 5 * 60 * 1000
 
 /**
- * Whether the servers must be listed again: a server's own time to live takes precedence over the 24
- * hours. A cache that somebody else refreshed, such as one that came with the project's files, is
- * judged by its own date: the record of this machine is of another listing.
+ * Whether the servers must be listed again. A server's own time to live takes precedence over the 24 hours.
+ * A cache that somebody else refreshed, for example one from the project's files, is judged by its own
+ * date, because the record of this machine belongs to another listing.
  */
 function isStale(refreshedAt: string, record: RefreshRecord | undefined, now: number): boolean {
   const isOlder = (date: string, ageMs: number): boolean => {
@@ -192,9 +204,9 @@ function isStale(refreshedAt: string, record: RefreshRecord | undefined, now: nu
     return Number.isNaN(time) || now - time > ageMs || time - now > skewMs
   }
   const servers = record?.refreshedAt === refreshedAt ? record.servers : []
-  const listed = servers.filter(({ failure }) => failure === undefined)
-  if (listed.length === 0) return isOlder(refreshedAt, day)
-  return listed.some(({ listedAt, ttlMs }) => isOlder(listedAt, ttlMs ?? day))
+  const answeringServers = servers.filter(({ failure }) => failure === undefined)
+  if (answeringServers.length === 0) return isOlder(refreshedAt, day)
+  return answeringServers.some(({ listedAt, ttlMs }) => isOlder(listedAt, ttlMs ?? day))
 }
 
 export interface IndexDefinitionsOptions {
@@ -202,45 +214,54 @@ export interface IndexDefinitionsOptions {
   failures?: readonly ServerFailure[] | undefined
   /** Names of the servers whose annotations are believed; default all. */
   trusted?: ReadonlySet<string> | undefined
-  /** Categories, examples and cautions of an earlier index hold for the tools that it knows. */
-  known?: ToolIndex | undefined
+  /** An earlier index whose categories, examples and cautions apply to the tools in it. */
+  earlierIndex?: ToolIndex | undefined
 }
 
-/** An index of definitions, categorised; the first of an id counts. Reads and writes nothing. */
+/**
+ * Indexes definitions and their categories; the first definition of an ID counts. Reads and writes no
+ * files.
+ */
 export function indexDefinitions(
   definitions: readonly ToolDefinition[],
   options: IndexDefinitionsOptions = {},
 ): ToolIndex {
-  const { known, failures = [], trusted, refreshedAt } = options
+  const { earlierIndex, failures = [], trusted, refreshedAt } = options
   const byId = new Map<string, ToolDefinition>()
   for (const tool of definitions) if (!byId.has(tool.id)) byId.set(tool.id, tool)
   const unique = [...byId.values()].toSorted((a, b) => compareText(a.id, b.id))
-  const changed = known ? changedTools(unique, known, refreshedAt ?? '') : []
-  const held = new Map(changed)
-  const shown = unique.map((tool) => (held.has(tool.id) ? { ...tool, description: '' } : tool))
-  const assigned = categorise(unique)
+  const changes = earlierIndex ? changedTools(unique, earlierIndex, refreshedAt ?? '') : []
+  const cautions = new Map(changes)
+  const visibleTools = unique.map((tool) =>
+    cautions.has(tool.id) ? { ...tool, description: '' } : tool,
+  )
+  const categoryById = categorise(unique)
   for (const { id } of unique) {
-    const category = known?.tool(id)?.category
-    if (category !== undefined) assigned.set(id, category)
+    const category = earlierIndex?.tool(id)?.category
+    if (category !== undefined) categoryById.set(id, category)
   }
   return createToolIndex({
     refreshedAt: refreshedAt ?? new Date(0).toISOString(),
     tools: unique.map((tool) =>
       summaryOf(tool, trusted?.has(tool.server) ?? true, {
-        category: assigned.get(tool.id),
-        examples: known?.tool(tool.id)?.examples,
+        category: categoryById.get(tool.id),
+        examples: earlierIndex?.tool(tool.id)?.examples,
       }),
     ),
-    categories: describeCategories(shown, assigned).map((category) => {
-      const before = known?.categories.find(({ name }) => name === category.name)
-      if (!before) return category
-      return { ...category, description: before.description, keywords: before.keywords }
+    categories: describeCategories(visibleTools, categoryById).map((category) => {
+      const earlierCategory = earlierIndex?.categories.find(({ name }) => name === category.name)
+      if (!earlierCategory) return category
+      return {
+        ...category,
+        description: earlierCategory.description,
+        keywords: earlierCategory.keywords,
+      }
     }),
     definition: (id) => byId.get(id),
     servers: failures.map(({ server }) => server),
     failures,
-    isNew: known?.isNew ?? (() => false),
-    changed,
+    isNew: earlierIndex?.isNew ?? (() => false),
+    changed: changes,
   })
 }
 
@@ -250,13 +271,13 @@ function addedTool(id: string, since: string): ChangedTool {
   return [id, { kind: 'changed', since, added: true }]
 }
 
-/** A change that was seen stays one, and another may be seen. */
-function changedTools(tools: readonly ToolDefinition[], known: ToolIndex, since: string) {
+/** An earlier change stays one, and a new one can be found. */
+function changedTools(tools: readonly ToolDefinition[], earlierIndex: ToolIndex, since: string) {
   return tools.flatMap((tool): ChangedTool[] => {
-    const caution = known.caution(tool.id)
+    const caution = earlierIndex.caution(tool.id)
     if (caution?.kind === 'changed') return [[tool.id, caution]]
-    if (known.isNew(tool)) return [addedTool(tool.id, since)]
-    const before = known.definition(tool.id)
+    if (earlierIndex.isNew(tool)) return [addedTool(tool.id, since)]
+    const before = earlierIndex.definition(tool.id)
     const isSame = JSON.stringify(digestTool(tool)) === JSON.stringify(before && digestTool(before))
     return !before || isSame ? [] : [[tool.id, { kind: 'changed', since, before }]]
   })
@@ -273,11 +294,11 @@ interface ToolIndexParts extends Pick<
 
 function createToolIndex(parts: ToolIndexParts): ToolIndex {
   const { failures, isNew } = parts
-  const held = new Map(parts.changed)
-  const tools = parts.tools.map((tool) => (held.has(tool.id) ? nameOnly(tool) : tool))
+  const cautions = new Map(parts.changed)
+  const tools = parts.tools.map((tool) => (cautions.has(tool.id) ? nameOnly(tool) : tool))
   const byId = new Map(tools.map((tool) => [tool.id, tool]))
   const reviewed = (id: string) => (byId.has(id) ? parts.definition(id) : undefined)
-  const failed = new Map(failures.map((failure) => [failure.server, failure]))
+  const failuresByServer = new Map(failures.map((failure) => [failure.server, failure]))
   const counts = new Map(parts.servers.map((name) => [name, 0]))
   for (const { server } of tools)
     if (server !== '') counts.set(server, (counts.get(server) ?? 0) + 1)
@@ -285,7 +306,7 @@ function createToolIndex(parts: ToolIndexParts): ToolIndex {
   return {
     refreshedAt: parts.refreshedAt,
     servers: servers.map(([name, toolCount]) => {
-      const unavailable = failed.get(name)
+      const unavailable = failuresByServer.get(name)
       return unavailable ? { name, toolCount, unavailable } : { name, toolCount }
     }),
     tools,
@@ -293,15 +314,17 @@ function createToolIndex(parts: ToolIndexParts): ToolIndex {
     tool: (id) => byId.get(id),
     definition: (id) => {
       const definition = reviewed(id)
-      if (!definition || !held.has(id)) return definition
+      if (!definition || !cautions.has(id)) return definition
       const { server, name } = definition
       return { id, server, name, description: '', inputSchema: { type: 'object' } }
     },
     reviewed,
     isNew,
     caution(id) {
-      const message = failed.get(byId.get(id)?.server ?? '')?.message
-      return held.get(id) ?? (message === undefined ? undefined : { kind: 'unavailable', message })
+      const message = failuresByServer.get(byId.get(id)?.server ?? '')?.message
+      return (
+        cautions.get(id) ?? (message === undefined ? undefined : { kind: 'unavailable', message })
+      )
     },
   }
 }
@@ -311,7 +334,6 @@ function nameOnly({ id, server, name, category }: ToolSummary): ToolSummary {
   return { id, server, name, category, ...nothing }
 }
 
-/** Why a tool is held back until a user accepts it; undefined: it is not. */
 /** Why a tool is not called before a user accepts its change. */
 export interface ToolHold {
   message: string
@@ -319,17 +341,17 @@ export interface ToolHold {
 }
 
 export function holdOf(id: string, { caution }: Pick<ToolIndex, 'caution'>): ToolHold | undefined {
-  const found = caution(id)
-  if (found?.kind !== 'changed') return undefined
+  const toolCaution = caution(id)
+  if (toolCaution?.kind !== 'changed') return undefined
   return {
-    message: `${id} is held back: it ${found.added ? 'was added' : 'changed'} on ${found.since} and nobody accepted that.`,
+    message: `${id} is held back: it ${toolCaution.added ? 'was added' : 'changed'} on ${toolCaution.since} and nobody accepted that.`,
     hint: `Look at it with \`skillrail tools show ${id}\`, then run \`skillrail tools refresh --accept\`.`,
   }
 }
 
 function summaryOf(
   tool: ToolDefinition,
-  trusted: boolean,
+  isTrusted: boolean,
   more: Pick<ToolSummary, 'category' | 'examples'>,
 ): ToolSummary {
   const { id, server, name, description, inputSchema } = tool
@@ -345,7 +367,7 @@ function summaryOf(
     choices,
     required: place.required,
     ...more,
-    readOnly: readsOnly(tool, trusted),
+    readOnly: readsOnly(tool, isTrusted),
   }
 }
 
@@ -392,22 +414,21 @@ const writingWords: ReadonlySet<string> = new Set(
 )
 
 /**
- * Whether a call of the tool only reads: a trusted server's hint decides; without one, the verb that
- * its name begins with. A word that writes, or the hint of a server that is not trusted, can only make
- * it stricter.
+ * Whether a call of the tool only reads. The hint of a trusted server decides; without one, the first verb
+ * of the name. A word that writes, or the hint of an untrusted server, can only make the result stricter.
  * https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations
  */
 export function readsOnly(
   tool: Pick<ToolDefinition, 'name' | 'annotations'>,
-  trusted: boolean,
+  isTrusted: boolean,
 ): boolean {
   const { readOnlyHint, destructiveHint } = tool.annotations ?? {}
   if (readOnlyHint === false || (destructiveHint === true && readOnlyHint !== true)) return false
-  if (readOnlyHint === true && trusted) return true
+  if (readOnlyHint === true && isTrusted) return true
   const words = tool.name
     .slice(tool.name.lastIndexOf('__') + 1)
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
     .toLowerCase()
-  const [verb = '', ...others] = words.split(/[^a-z0-9]+/).filter((word) => word !== '')
-  return readingVerbs.has(verb) && !others.some((word) => writingWords.has(word))
+  const [verb = '', ...otherWords] = words.split(/[^a-z0-9]+/).filter((word) => word !== '')
+  return readingVerbs.has(verb) && !otherWords.some((word) => writingWords.has(word))
 }

@@ -15,8 +15,8 @@ export interface Category {
 export type CategorisedTool = Pick<ToolDefinition, 'id' | 'server' | 'name'>
 
 const aliases: ReadonlyMap<string, string> = new Map(
-  contractCategories.flatMap(({ name, aliases: others }) =>
-    [name, ...others].map((alias): [string, string] => [alias, name]),
+  contractCategories.flatMap(({ name, aliases: otherNames }) =>
+    [name, ...otherNames].map((alias): [string, string] => [alias, name]),
   ),
 )
 
@@ -27,7 +27,7 @@ const categories = contractCategories.map(({ name, servers, tools }) => ({
   tools: new Set(tools.split(' ').map(foldName)),
 }))
 
-/** The one name of a category: `browser` for `Browser Automation`; any other as a slug. */
+/** Returns the one name of a category: `browser` for `Browser Automation`, or a slug of any other name. */
 export function canonicalCategory(name: string): string {
   const slug = categorySlug(name)
   // `GitHub` is one word in spite of its capital.
@@ -47,56 +47,60 @@ function categorySlug(name: string): string {
 }
 
 /**
- * Categories of the format, which decide on workflows. They follow from what a server is: its name in the
- * configuration, the word with which all of its tools start (`browser_click`), or a majority of tools of the
- * format. A few shared names do not count: `list_issues` is a tool of many services.
+ * Returns the categories of the format, which decide on workflows. They follow from the server: its name in
+ * the configuration, the word with which all of its tools start (`browser_click`), or a majority of tools
+ * of the format. A few shared names do not count: `list_issues` is a tool of many services.
  */
 export function contractCategoriesOf(tools: readonly CategorisedTool[]): Map<string, string> {
-  const assigned = new Map<string, string>()
+  const categoryById = new Map<string, string>()
   for (const [server, list] of Map.groupBy(tools, serverOf)) {
-    const known = categoryOfServer(server) ?? sharedCategory(list)
-    const byTool = known === undefined ? categoriesByTools(list) : undefined
+    const serverCategory = categoryOfServer(server) ?? sharedCategory(list)
+    const byTool = serverCategory === undefined ? categoriesByTools(list) : undefined
     for (const tool of list) {
-      const [own, ...others] = categoriesNaming(tool)
-      // A server of one category can also have a tool of another one, which is guarded as such.
-      const named = others.length === 0 ? own : undefined
-      const category = known === undefined ? byTool?.get(tool.id) : (named ?? known)
-      if (category !== undefined) assigned.set(tool.id, category)
+      const [toolCategory, ...otherCategories] = categoriesNaming(tool)
+      // A server of one category can also have a tool of another, and that category decides on its
+      // workflows.
+      const onlyCategory = otherCategories.length === 0 ? toolCategory : undefined
+      const category =
+        serverCategory === undefined ? byTool?.get(tool.id) : (onlyCategory ?? serverCategory)
+      if (category !== undefined) categoryById.set(tool.id, category)
     }
   }
-  return assigned
+  return categoryById
 }
 
 function categoryOfServer(server: string): string | undefined {
-  const configured = canonicalCategory(serverName(server))
+  const slug = canonicalCategory(serverName(server))
   const isNamed = ({ name, servers }: (typeof categories)[number]) =>
-    name === configured ||
+    name === slug ||
     servers.some((pattern) =>
-      pattern.endsWith('*') ? configured.startsWith(pattern.slice(0, -1)) : pattern === configured,
+      pattern.endsWith('*') ? slug.startsWith(pattern.slice(0, -1)) : pattern === slug,
     )
   return categories.find(isNamed)?.name
 }
 
-/** What each tool is, if most tools of a server are tools of the format; undefined if not. */
+/**
+ * Returns the category of each tool, if most tools of a server are tools of the format; undefined if not.
+ */
 function categoriesByTools(
   tools: readonly CategorisedTool[],
 ): ReadonlyMap<string, string> | undefined {
-  const named = tools.map((tool) => ({ id: tool.id, found: categoriesNaming(tool) }))
-  const ofFormat = named.filter(({ found }) => found.length > 0)
+  const candidates = tools.map((tool) => ({ id: tool.id, names: categoriesNaming(tool) }))
+  const ofFormat = candidates.filter(({ names }) => names.length > 0)
   if (ofFormat.length <= tools.length / 2) return undefined
   const common = categories.filter(({ name }) =>
-    ofFormat.every(({ found }) => found.includes(name)),
+    ofFormat.every(({ names }) => names.includes(name)),
   )
   const only = common.length === 1 ? common[0]?.name : undefined
   return new Map(
-    named.flatMap(({ id, found: [own, ...others] }): [string, string][] => {
-      const category = only ?? (others.length === 0 ? own : undefined)
+    candidates.flatMap(({ id, names: [name, ...otherNames] }): [string, string][] => {
+      const category = only ?? (otherNames.length === 0 ? name : undefined)
       return category === undefined ? [] : [[id, category]]
     }),
   )
 }
 
-/** The category of the format whose name every tool of a server starts with. */
+/** Returns the category of the format with whose name every tool of a server starts. */
 function sharedCategory(tools: readonly CategorisedTool[]): string | undefined {
   return categories.find(({ name: category }) =>
     tools.every(({ name }) => foldName(lastSegment(name)).startsWith(`${category}_`)),
@@ -109,12 +113,13 @@ function byCount(counts: ReadonlyMap<string, number>): string[] {
     .map(([name]) => name)
 }
 
-/** That of the format, else the name of the server in the configuration. */
+/** Returns each tool's category of the format, or else the name of its server in the configuration. */
 export function categorise(tools: readonly CategorisedTool[]): Map<string, string> {
-  const known = contractCategoriesOf(tools)
+  const contractCategoryById = contractCategoriesOf(tools)
   return new Map(
     tools.flatMap((tool): [string, string][] => {
-      const category = known.get(tool.id) ?? canonicalCategory(serverName(serverOf(tool)))
+      const category =
+        contractCategoryById.get(tool.id) ?? canonicalCategory(serverName(serverOf(tool)))
       return category === '' ? [] : [[tool.id, category]]
     }),
   )
@@ -122,21 +127,21 @@ export function categorise(tools: readonly CategorisedTool[]): Map<string, strin
 
 export function describeCategories(
   tools: readonly (CategorisedTool & { description: string })[],
-  assigned: ReadonlyMap<string, string>,
+  categoryById: ReadonlyMap<string, string>,
 ): Category[] {
-  const sorted = tools
+  const sortedTools = tools
     .toSorted((a, b) => compareText(a.id, b.id))
-    .filter(({ id }) => assigned.has(id))
-  return [...Map.groupBy(sorted, ({ id }) => assigned.get(id) ?? '')]
+    .filter(({ id }) => categoryById.has(id))
+  return [...Map.groupBy(sortedTools, ({ id }) => categoryById.get(id) ?? '')]
     .toSorted(([a], [b]) => compareText(a, b))
     .map(([name, list]) => {
       const servers = [...new Set(list.map(serverOf))].toSorted(compareText)
       const keywords = keywordsOf(name, list)
-      const shown = servers.slice(0, 3).map((server) => safeLine(server))
-      const others = servers.length > 3 ? ' and others' : ''
+      const serverNames = servers.slice(0, 3).map((server) => safeLine(server))
+      const suffix = servers.length > 3 ? ' and others' : ''
       return {
         name,
-        description: `Tools of ${shown.join(', ')}${others}: ${keywords.slice(0, 4).join(', ')}.`,
+        description: `Tools of ${serverNames.join(', ')}${suffix}: ${keywords.slice(0, 4).join(', ')}.`,
         keywords,
         tools: [...new Set(list.map(({ id }) => id))],
       }
@@ -148,11 +153,11 @@ function keywordsOf(
   tools: readonly (CategorisedTool & { description: string })[],
 ): string[] {
   const counts = new Map<string, number>()
-  // In a sentence `GitHub` is one word, and so it is in `getGitHubIssue` then.
+  // In a sentence `GitHub` is one word, so it stays one word in `getGitHubIssue`.
   const sentences = tools.map(({ description }) => description.slice(0, 300).toLowerCase())
-  const known = new Set(sentences.flatMap(plainWords))
+  const sentenceWords = new Set(sentences.flatMap(plainWords))
   const texts = [
-    ...tools.map(({ name }): [string, number] => [joinNames(lastSegment(name), known), 3]),
+    ...tools.map(({ name }): [string, number] => [joinNames(lastSegment(name), sentenceWords), 3]),
     ...sentences.map((sentence): [string, number] => [sentence, 1]),
   ]
   for (const [text, weight] of [[category, 3] as const, ...texts]) {
@@ -161,26 +166,26 @@ function keywordsOf(
     }
   }
   const words = byCount(counts)
-  const filled = new Set([...words, 'tool', 'call', 'server', 'service', 'function'])
-  return [...filled].slice(0, Math.min(10, Math.max(5, words.length)))
+  const keywords = new Set([...words, 'tool', 'call', 'server', 'service', 'function'])
+  return [...keywords].slice(0, Math.min(10, Math.max(5, words.length)))
 }
 
-/** The words of an identifier, where two that are one known word stay together. */
-function joinNames(identifier: string, known: ReadonlySet<string>): string {
-  const joined: string[] = []
+/** Returns the words of an identifier; two that form one known word are joined. */
+function joinNames(identifier: string, knownWords: ReadonlySet<string>): string {
+  const words: string[] = []
   for (const word of plainWords(identifier)) {
-    const whole = `${joined.at(-1) ?? ''}${word}`
-    if (joined.length > 0 && known.has(whole)) joined.splice(-1, 1, whole)
-    else joined.push(word)
+    const compound = `${words.at(-1) ?? ''}${word}`
+    if (words.length > 0 && knownWords.has(compound)) words.splice(-1, 1, compound)
+    else words.push(word)
   }
-  return joined.join(' ')
+  return words.join(' ')
 }
 
 function categoriesNaming({ name }: CategorisedTool): string[] {
   const having = (word: string): string[] =>
     categories.filter(({ tools }) => tools.has(foldName(word))).map((category) => category.name)
-  const found = having(lastSegment(name))
-  return found.length > 0 ? found : having(name)
+  const matches = having(lastSegment(name))
+  return matches.length > 0 ? matches : having(name)
 }
 
 function serverOf({ name, server }: CategorisedTool): string {

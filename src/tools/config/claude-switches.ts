@@ -14,18 +14,17 @@ import { denialRules } from './tool-rules.ts'
 export interface ClaudeSwitches {
   /** Whether Claude Code does not start a server that is configured for it. */
   isOff(server: ServerDefinition): boolean
-  /** What `permissions.deny` says of its tools. */
-  denied(server: ServerDefinition): ClientToolRule[]
+  /** Rules of `permissions.deny` for the server's tools. */
+  denials(server: ServerDefinition): ClientToolRule[]
   inputs: readonly string[]
   problems: readonly { message: string; path: string }[]
 }
 
 /**
- * The settings with which Claude Code leaves out servers (https://code.claude.com/docs/en/managed-mcp).
- * What they approve (`enabledMcpjsonServers`, `enableAllProjectMcpServers`) restricts nothing: trust of
- * the workspace has this task here. The project's shared file is for the project's servers alone, so that
- * a repository cannot take away a server of the user. A file that cannot be read switches off the
- * servers that it is for.
+ * Reads the settings that make Claude Code leave out servers (https://code.claude.com/docs/en/managed-mcp).
+ * Its approvals (`enabledMcpjsonServers`, `enableAllProjectMcpServers`) restrict nothing here: workspace
+ * trust does that. The project's shared file applies only to the project's servers, so that a repository
+ * cannot remove a server of the user. A file that cannot be read turns off the servers that it applies to.
  */
 export function readClaudeSwitches(options: {
   /** Real path of the workspace. */
@@ -34,10 +33,10 @@ export function readClaudeSwitches(options: {
   managed?: string | undefined
 }): ClaudeSwitches {
   const { project, runtime } = options
-  const { CLAUDE_CONFIG_DIR: configured = '' } = runtime.env
-  const folder = isAbsolute(configured) ? configured : undefined
+  const { CLAUDE_CONFIG_DIR: configPath = '' } = runtime.env
+  const folder = isAbsolute(configPath) ? configPath : undefined
   const managed = options.managed ?? managedFolder(runtime)
-  const [shared = '', ...local] = claudeSettings.map((name) => join(project, name))
+  const [sharedFile = '', ...local] = claudeSettings.map((name) => join(project, name))
   const ofProject = (root: JsonObject): unknown =>
     isObject(root['projects']) ? root['projects'][project] : undefined
   const files: readonly SettingsFile[] = [
@@ -45,20 +44,20 @@ export function readClaudeSwitches(options: {
     { path: join(folder ?? join(runtime.home, '.claude'), 'settings.json') },
     { path: join(folder ?? runtime.home, '.claude.json'), partOf: ofProject },
     ...local.map((path) => ({ path })),
-    { path: shared, isShared: true },
+    { path: sharedFile, isShared: true },
   ]
-  const read = files.map((file) => ({ ...file, reading: readSwitches(file) }))
+  const fileReadings = files.map((file) => ({ ...file, reading: readSwitches(file) }))
   const exclusive = join(managed, 'managed-mcp.json')
   const isExclusive = isPresent(exclusive)
   const applicableTo = ({ source }: ServerDefinition) =>
-    read.filter(({ isShared }) => source.scope === 'project' || !isShared)
+    fileReadings.filter(({ isShared }) => source.scope === 'project' || !isShared)
   return {
     inputs: [exclusive, managed, ...files.map(({ path }) => path)],
-    problems: read.flatMap(({ path, reading }) =>
+    problems: fileReadings.flatMap(({ path, reading }) =>
       reading.ok ? [] : { path, message: reading.message },
     ),
     isOff(server) {
-      // Then Claude Code starts the servers of that file and no other.
+      // Claude Code then starts only the servers of that file.
       if (isExclusive) return true
       const isOfProject = server.source.scope === 'project'
       const applicable = applicableTo(server)
@@ -82,7 +81,7 @@ export function readClaudeSwitches(options: {
       const isAllowed = lists.length === 0 || allows(lists.flat(), server)
       return names.includes(server.name) || isDenied || !isAllowed
     },
-    denied: (server) =>
+    denials: (server) =>
       applicableTo(server).flatMap(({ reading }) =>
         reading.ok ? (reading.switches.permissions?.deny ?? []).flatMap(denialRules) : [],
       ),
@@ -92,7 +91,7 @@ export function readClaudeSwitches(options: {
 interface SettingsFile {
   path: string
   isManaged?: boolean
-  /** Whether it comes with the project. */
+  /** Whether the file comes with the project. */
   isShared?: boolean
   /** The part of the file that has the settings; default: all of it. */
   partOf?: (root: JsonObject) => unknown
@@ -118,7 +117,7 @@ function switchesSchema(z: typeof Zod) {
   })
 }
 
-let loaded: ReturnType<typeof switchesSchema> | undefined
+let cachedSchema: ReturnType<typeof switchesSchema> | undefined
 
 function readSwitches({
   path,
@@ -133,14 +132,14 @@ function readSwitches({
   const part = partOf(document.root)
   if (part === undefined || !/Mcp|"deny"/.test(JSON.stringify(part)))
     return { ok: true, switches: {} }
-  loaded ??= switchesSchema(zod())
-  const { data, error } = loaded.safeParse(part)
+  cachedSchema ??= switchesSchema(zod())
+  const { data, error } = cachedSchema.safeParse(part)
   if (data) return { ok: true, switches: data }
   const [issue] = error.issues
   return { ok: false, message: `"${String(issue?.path[0] ?? '')}" cannot be used` }
 }
 
-/** An entry of a list of commands or addresses makes its kind of server depend on such entries alone. */
+/** If a list has entries for commands or addresses, only these decide for servers of that kind. */
 function allows(rules: readonly Rule[], server: ServerDefinition): boolean {
   const key = server.transport.kind === 'stdio' ? 'serverCommand' : 'serverUrl'
   const specific = rules.filter((rule) => key in rule)
@@ -158,17 +157,17 @@ function matchesRule(rule: Rule, { name, transport }: ServerDefinition): boolean
   return transport.kind !== 'stdio' && matchesAddress(rule.serverUrl, transport.url)
 }
 
-/** `*` stands for any characters. */
+/** `*` matches any characters. */
 function matchesAddress(pattern: string, url: string): boolean {
-  const [first = '', ...others] = pattern.split('*')
-  if (others.length === 0) return pattern === url
+  const [first = '', ...parts] = pattern.split('*')
+  if (parts.length === 0) return pattern === url
   if (!url.startsWith(first)) return false
-  const last = others.pop() ?? ''
+  const last = parts.pop() ?? ''
   let at = first.length
-  for (const part of others) {
-    const found = url.indexOf(part, at)
-    if (found < 0) return false
-    at = found + part.length
+  for (const part of parts) {
+    const start = url.indexOf(part, at)
+    if (start < 0) return false
+    at = start + part.length
   }
   return url.length - last.length >= at && url.endsWith(last)
 }

@@ -15,9 +15,9 @@ import {
 export interface Document {
   ok: true
   root: JsonObject
-  /** The line of the innermost key on the way that is there. */
+  /** Returns the line of the innermost existing key on the path. */
   lineOf(place: readonly string[]): number | undefined
-  /** Keys that the object at a place has again; the last one counts. Not known of TOML. */
+  /** Returns the keys that occur again in the object at a place; the last one counts. Empty for TOML. */
   repeatedIn(place: readonly string[]): readonly string[]
 }
 
@@ -25,7 +25,7 @@ type DocumentReading =
   | Document
   | { ok: false; message: string; line?: number | undefined; column?: number | undefined }
 
-/** @param strict whether JSON may have no comments and trailing commas, nor be empty */
+/** @param strict whether JSON must have no comments and trailing commas and must not be empty */
 export function readDocument(
   text: string,
   syntax: 'json' | 'toml',
@@ -62,9 +62,9 @@ function readJson(text: string, strict: boolean): DocumentReading {
     tree ??= parser.parseTree(text, [], options)
     return place.reduce<Jsonc.Node | undefined>((node, key) => {
       if (!node) return undefined
-      const known = members.get(node) ?? membersOf(node)
-      members.set(node, known)
-      return known.get(key)
+      const nodesByKey = members.get(node) ?? membersOf(node)
+      members.set(node, nodesByKey)
+      return nodesByKey.get(key)
     }, tree)
   }
   return {
@@ -79,19 +79,19 @@ function readJson(text: string, strict: boolean): DocumentReading {
       }),
     repeatedIn(place) {
       const node = nodeAt(place)
-      const seen = new Set<string>()
+      const keys = new Set<string>()
       const properties = node?.type === 'object' ? (node.children ?? []) : []
       return properties.flatMap(({ children }) => {
         const key = String(children?.[0]?.value)
-        const isKnown = seen.has(key)
-        seen.add(key)
-        return isKnown ? [key] : []
+        const isRepeated = keys.has(key)
+        keys.add(key)
+        return isRepeated ? [key] : []
       })
     },
   }
 }
 
-/** The values of an object by their keys, the first of each, or of a list by their numbers. */
+/** Returns the values of an object by key, the first of each, or of a list by index. */
 function membersOf({ type, children = [] }: Jsonc.Node): ReadonlyMap<string, Jsonc.Node> {
   const members = new Map<string, Jsonc.Node>()
   for (const [at, child] of children.entries()) {

@@ -13,17 +13,17 @@ export type ServerClient =
   | 'opencode'
   | 'agent-plugin'
 
-/** How a server is reached. `http` falls back to server-sent events where the server is an old one. */
+/** How to reach a server. `http` falls back to server-sent events for an old server. */
 export type ServerTransport =
   | {
       kind: 'stdio'
       command: string
       args: readonly string[]
-      /** What the configuration says; the few that every server gets come on top. */
+      /** The variables in the configuration, without the few that every server gets. */
       env: Readonly<Record<string, string>>
       /** Absolute; undefined: the project. */
       cwd?: string | undefined
-      /** Where a plugin keeps its data; made before the server is started. */
+      /** Where a plugin keeps its data; created before the server starts. */
       dataDirectory?: string | undefined
     }
   | { kind: 'http' | 'sse'; url: string; headers: Readonly<Record<string, string>> }
@@ -44,9 +44,9 @@ export interface ServerBlock {
   hint: string
 }
 
-/** Of several rules for one name the last counts. */
+/** If several rules match a name, the last one counts. */
 export interface ClientToolRule {
-  /** Of the name that the client gives to a tool; `*` stands for any characters. */
+  /** Matches the client's name for a tool; `*` matches any characters. */
   pattern: string
   isAllowed: boolean
 }
@@ -59,14 +59,14 @@ export interface ServerDefinition {
   callTimeoutMs: number
   /** The only tools that may be called; undefined: all. */
   allow?: readonly string[] | undefined
-  /** Tools that may not be called, whatever `allow` says. */
+  /** Tools that may not be called, even if `allow` lists them. */
   deny?: readonly string[] | undefined
-  /** What the client's settings say of tools by the client's own names: each list can deny a tool. */
+  /** Rules of the client's settings, by the client's own tool names: each list can deny a tool. */
   clientRules?: readonly (readonly ClientToolRule[])[] | undefined
   disabled: boolean
-  /** Whether what it says of its own tools (annotations) is believed. */
+  /** Whether the server's annotations of its own tools are believed. */
   trusted: boolean
-  /** Of the entry before variables were expanded, so that it tells nothing of their values. */
+  /** Digest of the entry before variables are expanded, so that it reveals none of their values. */
   digest: string
   /** Set where the server must not or cannot be started. */
   blocked?: ServerBlock | undefined
@@ -84,10 +84,10 @@ export interface ServerFile extends Omit<ServerSource, 'line'> {
 }
 
 export interface ServerConfiguration {
-  /** One a name, in the order of precedence; disabled and blocked ones are listed too. */
+  /** One for each name, in the order of precedence, including disabled and blocked ones. */
   servers: readonly ServerDefinition[]
   shadowed: readonly ShadowedServer[]
-  /** Every place that was looked at, in the order of precedence. */
+  /** Every file that was checked, in the order of precedence. */
   files: readonly ServerFile[]
   inputs: readonly string[]
   diagnostics: readonly Diagnostic[]

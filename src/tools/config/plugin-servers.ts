@@ -8,7 +8,7 @@ import { plainServer, type RawServer, type Refusal, type ServerShape } from './s
 
 const configurationSchema = manifestSchema.replace('plugin.schema', 'mcp.schema')
 
-/** The `mcp.json` of a plugin (Agent Plugins 1.0, 7.2). A wrong server is left out, and no other. */
+/** The `mcp.json` of a plugin (Agent Plugins 1.0, 7.2). An invalid server is left out; the others stay. */
 export function pluginServers({ root, name = '' }: Plugin, dataHome: string): ServerShape {
   const digest = hexDigest(root, 16)
   const place = join(dataHome, 'plugins', `${name}-${digest}`)
@@ -16,17 +16,17 @@ export function pluginServers({ root, name = '' }: Plugin, dataHome: string): Se
   return {
     syntax: 'json',
     strict: true,
-    groups({ $schema, mcpServers, ...others }) {
-      const [unknown] = Object.keys(others)
-      if (unknown !== undefined) return { problem: `"${unknown}" is not a field of it` }
+    groups({ $schema, mcpServers, ...otherFields }) {
+      const [unknownField] = Object.keys(otherFields)
+      if (unknownField !== undefined) return { problem: `"${unknownField}" is not a field of it` }
       if ($schema !== configurationSchema)
         return { problem: `its $schema must be "${configurationSchema}"` }
       if (!isObject(mcpServers)) return { problem: 'mcpServers must be an object' }
       return [{ place: ['mcpServers'], entries: mcpServers }]
     },
     read(entry) {
-      loaded ??= schemaOf(zod())
-      const { data: fields, error } = loaded.safeParse(entry)
+      cachedSchema ??= schemaOf(zod())
+      const { data: fields, error } = cachedSchema.safeParse(entry)
       if (!fields) {
         const [issue] = error.issues
         const key = issue?.path[0] ?? (issue?.code === 'unrecognized_keys' ? issue.keys[0] : 'type')
@@ -58,7 +58,7 @@ function schemaOf(z: typeof Zod) {
   ])
 }
 
-let loaded: ReturnType<typeof schemaOf> | undefined
+let cachedSchema: ReturnType<typeof schemaOf> | undefined
 
 /** A program: a bare name, or a file of the plugin, which is also where it starts. */
 function programOf(
@@ -81,12 +81,12 @@ function programOf(
   if (!isForm || !isContained(isData ? data : root, place))
     return { problem: 'its cwd must begin with ./ and stay in the plugin or its data', key: 'cwd' }
   const values = Object.entries(env).map(([name, value]) => [name, expand(value)])
-  const own = { PLUGIN_ROOT: root, PLUGIN_DATA: data }
+  const pluginVariables = { PLUGIN_ROOT: root, PLUGIN_DATA: data }
   return {
     ...plainServer,
     command: isOfPlugin ? program : command,
     args: args.map(expand),
-    env: { ...Object.fromEntries(values), ...own },
+    env: { ...Object.fromEntries(values), ...pluginVariables },
     cwd: place,
     dataDirectory: data,
   }

@@ -36,13 +36,13 @@ import {
 
 export const acceptingHint = 'To see what changed and accept it: skillrail trust'
 
-/** The settings that say which servers of a file are not started. */
+/** The settings that list the servers of a file that are not started. */
 const listsOf: ReadonlyMap<string, readonly string[]> = new Map([
   ['.mcp.json', claudeSettings],
   ['.github/mcp.json', copilotSettings],
 ])
 
-/** How far the files of a workspace are those that were accepted. */
+/** How far the files of a workspace match the accepted ones. */
 export interface FileTrust {
   diagnostics: readonly Diagnostic[]
   /** The accepted parts of the workspace itself; skills are compared when they act. */
@@ -54,8 +54,8 @@ export interface FileTrust {
 }
 
 /**
- * Trust of the configuration files of a project: the workspace was accepted and the file is there and
- * what it was then, or the caller vouches for it. Files are compared only when somebody asks.
+ * Returns the trust of a project's configuration files: a file is trusted if the workspace was accepted and
+ * the file has not changed since, or if the caller vouches for it. Files are compared only on demand.
  */
 export function fileTrust(
   project: string,
@@ -66,36 +66,38 @@ export function fileTrust(
   const { workspace, acceptance } = policy
   const isVouched = workspaceTrust === 'trusted'
   const parts = isVouched ? undefined : acceptance?.parts
-  const accepted = parts?.filter(({ owner }) => owner === '') ?? []
-  let found: readonly ActingPart[] | undefined
+  const acceptedParts = parts?.filter(({ owner }) => owner === '') ?? []
+  let currentParts: readonly ActingPart[] | undefined
   let changes: readonly PartChange[] | undefined
-  const now = (): readonly ActingPart[] => (found ??= collectActingParts(workspace, []))
+  const now = (): readonly ActingPart[] => (currentParts ??= collectActingParts(workspace, []))
   return {
     diagnostics,
-    accepted,
+    accepted: acceptedParts,
     now,
     blockOf(path: string): ServerBlock | undefined {
       if (isVouched) return undefined
       const name = relative(workspace, path).split(sep).join('/')
       const lists = listsOf.get(name) ?? []
-      // Where no whole workspace was accepted, the user's own workflows were.
-      const isOwn = accepted.some((part) => part.kind === 'workflow' && part.path === name)
-      if (!acceptance || (acceptance.skills && !isOwn)) {
+      // An acceptance without the whole workspace contains only the user's own workflows.
+      const isOwnWorkflow = acceptedParts.some(
+        (part) => part.kind === 'workflow' && part.path === name,
+      )
+      if (!acceptance || (acceptance.skills && !isOwnWorkflow)) {
         return {
           reason: 'untrusted',
           message: `it is configured by the project in ${path}, and the workspace was never trusted`,
           hint: 'Review and trust the project with: skillrail trust (in CI: --trust-workspace)',
         }
       }
-      changes ??= assessWorkspace({ ...acceptance, parts: accepted }, now()).changes
+      changes ??= assessWorkspace({ ...acceptance, parts: acceptedParts }, now()).changes
       const isServers = now().some((part) => part.path === name && part.kind === 'mcp')
       const change = changes.find(
-        ({ part: { kind, path: changed } }) =>
-          (changed === name && kind !== 'category') ||
+        ({ part: { kind, path: changedPath } }) =>
+          (changedPath === name && kind !== 'category') ||
           (isServers && kind === 'server-file') ||
-          (kind === 'mcp' && lists.includes(changed)),
+          (kind === 'mcp' && lists.includes(changedPath)),
       )
-      // A file that was read and is gone by now is not as accepted, whether it was accepted or not.
+      // A file that was read and no longer exists has changed, whether it was accepted or not.
       if (!change && now().some((part) => part.path === name)) return undefined
       const file = join(workspace, change?.part.path ?? name)
       const message = `${file} has changed since the workspace was trusted`
@@ -104,89 +106,100 @@ export function fileTrust(
   }
 }
 
-/** A server that says nothing of it has this long to start, `npx` fetching it included. */
+/** Time to start for a server that sets none, including the download by `npx`. */
 const defaultStartupTimeoutMs = 30_000
 const defaultCallTimeoutMs = 60_000
 const maxFileBytes = 16 * 1024 * 1024
 
-/** The servers of a project, and which definition of a name holds. Only files are read. */
+/** Returns the servers of a project, with the definition that applies to each name. Only reads files. */
 export function readServerConfiguration(options: {
   /** A directory of the project; the servers are those of its workspace. */
   project: string
   runtime: Runtime
   /** `trusted`: the caller vouches for the workspace; default `ask`. */
   trust?: Settings['workspaceTrust'] | undefined
-  /** Where administrators put settings of Claude Code; default: its folder on this platform. */
+  /** Folder with the managed settings of Claude Code; default: its folder on this platform. */
   managedFolder?: string | undefined
 }): ServerConfiguration {
   const { runtime } = options
   const project = findWorkspace(options.project, runtime)
   const trust = fileTrust(project, runtime, options.trust ?? 'ask')
-  const programs = trust.accepted.filter(({ kind }) => kind === 'server-file')
-  const compared = [
+  const serverFiles = trust.accepted.filter(({ kind }) => kind === 'server-file')
+  const trustFiles = [
     new TrustStore(runtime).path,
-    ...programs.map(({ path }) => join(project, path)),
+    ...serverFiles.map(({ path }) => join(project, path)),
   ]
   const diagnostics = [...trust.diagnostics]
-  const found: Found = {
+  const collector: Collector = {
     project,
     runtime,
     trust,
     servers: [],
-    inputs: new Set(compared),
+    inputs: new Set(trustFiles),
     limits: new Map(),
     unreadable: [],
     diagnostics,
   }
-  const plugins = pluginPlaces(found)
+  const plugins = pluginPlaces(collector)
   const files = [...serverPlaces(project, runtime), ...plugins].map((place): ServerFile => {
     const { shape: _shape, ...source } = place
-    const before = found.servers.length
-    const state = readPlace(place, found)
-    return { ...source, state, servers: found.servers.length - before }
+    const countBefore = collector.servers.length
+    const state = readPlace(place, collector)
+    return { ...source, state, servers: collector.servers.length - countBefore }
   })
   // A file that is read for two places is reported once.
-  const reported = new Map(diagnostics.map((one) => [JSON.stringify(one), one]))
+  const diagnosticsByKey = new Map(diagnostics.map((one) => [JSON.stringify(one), one]))
   const switches = readClaudeSwitches({ project, runtime, managed: options.managedFolder })
   for (const { message, path } of switches.problems) {
     const facts = { code: 'servers-invalid', severity: 'error', path } as const
-    reported.set(path, { ...facts, message: `${message}; the servers of Claude Code are left out` })
+    diagnosticsByKey.set(path, {
+      ...facts,
+      message: `${message}; the servers of Claude Code are left out`,
+    })
   }
-  const inputs = [...found.inputs, ...switches.inputs]
-  const read = { files, inputs, diagnostics: [...reported.values()] }
-  const servers = found.servers.map((server, at) => {
+  const inputs = [...collector.inputs, ...switches.inputs]
+  const reading = { files, inputs, diagnostics: [...diagnosticsByKey.values()] }
+  const servers = collector.servers.map((server, at) => {
     if (server.source.client !== 'claude-code')
-      return limited(barred(server, at, found), found, files)
-    const ruled = { ...server, clientRules: [switches.denied(server)] }
-    return switches.isOff(server) ? { ...ruled, disabled: true } : barred(ruled, at, found)
+      return applyLimits(blockIfUnreadable(server, at, collector), collector, files)
+    const serverWithRules = { ...server, clientRules: [switches.denials(server)] }
+    return switches.isOff(server)
+      ? { ...serverWithRules, disabled: true }
+      : blockIfUnreadable(serverWithRules, at, collector)
   })
-  return { ...selectServers(servers), ...read }
+  return { ...selectServers(servers), ...reading }
 }
 
-/** A server must not start instead of an earlier one of its name that may restrict it. */
-function barred(server: ServerDefinition, at: number, { unreadable }: Found): ServerDefinition {
+/** Blocks a server if an earlier file or entry that may restrict its name cannot be used. */
+function blockIfUnreadable(
+  server: ServerDefinition,
+  at: number,
+  { unreadable }: Collector,
+): ServerDefinition {
   const entry = unreadable.find(
-    ({ name, before }) => (name === undefined || name === server.name) && before <= at,
+    ({ name, serversBefore }) =>
+      (name === undefined || name === server.name) && serversBefore <= at,
   )
   if (!entry || server.blocked) return server
   const { name, path } = entry
-  const what =
+  const subject =
     name === undefined
       ? `the file ${path}, which may have a server of this name,`
       : `the server of this name in ${path}`
   const hint =
     name === undefined ? `Correct or remove ${path}.` : `Correct or remove it in ${path}.`
-  const message = `${what} takes precedence and cannot be used`
+  const message = `${subject} takes precedence and cannot be used`
   return { ...server, blocked: { reason: 'unresolved', message, hint } }
 }
 
 /**
- * A server that its client leaves out counts as disabled. The lists of the user's own file are for all
- * servers of the client, those of a project for its own; a list that cannot be read leaves out all.
+ * Disables the servers that their client leaves out. The lists of the user's own file apply to all servers
+ * of the client, those of a project to the project's servers; a list that cannot be read leaves out all of
+ * them.
  */
-function limited(
+function applyLimits(
   server: ServerDefinition,
-  { limits }: Found,
+  { limits }: Collector,
   files: readonly ServerFile[],
 ): ServerDefinition {
   const { client, scope } = server.source
@@ -198,7 +211,7 @@ function limited(
     (hasLimits(client) && listing.some(({ state }) => state === 'broken')) ||
     limitsOfFiles.some(({ allowed, excluded = [] }) => {
       const isExcluded = excluded.some((name) => isSame(name, server.name))
-      // Gemini CLI compares without regard to case, and the others do not.
+      // Gemini CLI ignores case here; the other clients do not.
       const isAllowed = allowed?.some((name) =>
         client === 'gemini' ? isSame(name, server.name) : name === server.name,
       )
@@ -216,7 +229,7 @@ function isSame(one: string, other: string): boolean {
   return one.trim().toLowerCase() === other.trim().toLowerCase()
 }
 
-/** What is wrong with a plugin, the text of its skills aside. */
+/** Returns what is wrong with a plugin, except in the text of its skills. */
 export function checkPlugin(
   directory: string,
   runtime: Runtime,
@@ -250,71 +263,74 @@ export function checkPlugin(
     if (file.ok && findSecrets(file.text).length > 0)
       report('plugin-secret', path, 'the file holds a secret')
   }
-  // A schema does not allow what a client only ignores.
+  // Fields that a client only ignores are errors here, because the schema does not allow them.
   const asErrors = diagnostics.map((one): Diagnostic =>
     one.code.startsWith('plugin-') ? { ...one, severity: 'error' } : one,
   )
   return { name, diagnostics: asErrors }
 }
 
-interface Found {
+interface Collector {
   project: string
   runtime: Runtime
   trust: FileTrust
   servers: ServerDefinition[]
   inputs: Set<string>
-  /** By the path of the file that has them. */
+  /** By path of the file that contains them. */
   limits: Map<string, ServerLimits>
   unreadable: UnreadableEntry[]
   diagnostics: Diagnostic[]
 }
 
-/** An entry or a file that takes effect and cannot be used, so that what it restricts is not known. */
+/** An entry or a file that takes effect but cannot be used, so that its restrictions are unknown. */
 interface UnreadableEntry {
-  /** Undefined: the whole file, so that it may be any name. */
+  /** Undefined: the whole file, which can contain any name. */
   name: string | undefined
   path: string
   /** How many servers were read before it. */
-  before: number
+  serversBefore: number
 }
 
-function readPlace(place: ServerPlace, found: Found): ServerFile['state'] {
+function readPlace(place: ServerPlace, collector: Collector): ServerFile['state'] {
   const { path, scope, shape } = place
-  const { diagnostics, servers } = found
-  const broken = (code: string, problem: string, at: Partial<Diagnostic> = {}): 'broken' => {
+  const { diagnostics, servers } = collector
+  const reportBroken = (code: string, problem: string, at: Partial<Diagnostic> = {}): 'broken' => {
     const isActing =
-      shape.hasNoServers !== true && (scope === 'user' || found.trust.blockOf(path) === undefined)
+      shape.hasNoServers !== true &&
+      (scope === 'user' || collector.trust.blockOf(path) === undefined)
     const more = isActing ? ', and no server of a file after it is started' : ''
     const message = `${problem}; its servers are left out${more}`
     diagnostics.push({ code, severity: 'error', message, path, ...at })
-    if (isActing) found.unreadable.push({ name: undefined, path, before: servers.length })
+    if (isActing)
+      collector.unreadable.push({ name: undefined, path, serversBefore: servers.length })
     return 'broken'
   }
-  found.inputs.add(path)
+  collector.inputs.add(path)
   const file = readRegularFile(path, { maxBytes: maxFileBytes })
-  if (!file.ok) return file.code === 'file-missing' ? 'missing' : broken(file.code, file.message)
+  if (!file.ok)
+    return file.code === 'file-missing' ? 'missing' : reportBroken(file.code, file.message)
   const document = readDocument(file.text, shape.syntax, shape.strict)
   if (!document.ok) {
     const { message, line, column } = document
-    return broken('servers-syntax', message, { line, column })
+    return reportBroken('servers-syntax', message, { line, column })
   }
   const groups = shape.groups(document.root)
-  if ('problem' in groups) return broken('servers-invalid', groups.problem, { line: 1 })
+  if ('problem' in groups) return reportBroken('servers-invalid', groups.problem, { line: 1 })
   const limits = shape.limits?.(document.root)
   if (limits && 'problem' in limits) {
     const line = document.lineOf([limits.key ?? ''])
-    return broken('servers-invalid', limits.problem, { line })
+    return reportBroken('servers-invalid', limits.problem, { line })
   }
-  if (limits) found.limits.set(path, limits)
-  const block = scope === 'project' ? found.trust.blockOf(path) : undefined
-  const before = servers.length
+  if (limits) collector.limits.set(path, limits)
+  const block = scope === 'project' ? collector.trust.blockOf(path) : undefined
+  const countBefore = servers.length
   for (const { place: keys, entries } of groups) {
     for (const [name, entry] of Object.entries(entries)) {
-      const server = readServer([...keys, name], entry, { place, document, block, found })
+      const server = readServer([...keys, name], entry, { place, document, block, collector })
       if (server) servers.push(server)
     }
   }
-  if (block && servers.length > before) {
+  if (block && servers.length > countBefore) {
     const message = `its servers are not started: ${block.message}`
     const { reason, hint } = block
     diagnostics.push({ code: `servers-${reason}`, severity: 'warning', message, path, hint })
@@ -326,17 +342,17 @@ interface EntryContext {
   place: ServerPlace
   document: Document
   block: ServerBlock | undefined
-  found: Found
+  collector: Collector
 }
 
 function readServer(
   keys: readonly string[],
   entry: JsonValue,
-  { place, document, block, found }: EntryContext,
+  { place, document, block, collector }: EntryContext,
 ): ServerDefinition | undefined {
   const name = keys.at(-1) ?? ''
   const { client, path, scope } = place
-  const { project, runtime } = found
+  const { project, runtime } = collector
   const report = (
     severity: Diagnostic['severity'],
     code: string,
@@ -345,11 +361,11 @@ function readServer(
   ): undefined => {
     const line = document.lineOf(more.key === undefined ? keys : [...keys, more.key])
     const message = `server "${name}": ${problem}`
-    found.diagnostics.push({ code, severity, message, path, line, hint: more.hint })
+    collector.diagnostics.push({ code, severity, message, path, line, hint: more.hint })
   }
   if (!isUsableName(name)) return report('error', 'server-name-invalid', nameRule)
   const unreadable = (problem: string, more: { key?: string | undefined } = {}): undefined => {
-    if (!block) found.unreadable.push({ name, path, before: found.servers.length })
+    if (!block) collector.unreadable.push({ name, path, serversBefore: collector.servers.length })
     return report('error', 'server-invalid', problem, more)
   }
   if (!isObject(entry)) return unreadable('it must be an object')
@@ -358,7 +374,7 @@ function readServer(
   )
   if ('problem' in raw) return unreadable(raw.problem, raw)
 
-  // For a project that nobody trusts no variable is expanded and no file is read.
+  // For an untrusted project, no variable is expanded and no file is read.
   const isBlocked = block !== undefined
   const { transport, problems } = resolveServer(isBlocked ? { ...raw, envFile: undefined } : raw, {
     client: isBlocked ? undefined : client,
@@ -367,7 +383,7 @@ function readServer(
     project,
     path,
     root: document.root,
-    onRead: (input) => found.inputs.add(input),
+    onRead: (input) => collector.inputs.add(input),
   })
   for (const { message, hint, fatal } of isBlocked ? [] : problems) {
     const severity = fatal && !raw.disabled ? 'error' : 'warning'
@@ -377,9 +393,9 @@ function readServer(
     return report('info', 'server-own', 'it is Skillrail itself; it is left out')
   const fatal = problems.find((problem) => problem.fatal)
   const hint = fatal?.hint ?? `Correct it in ${path}.`
-  // It has a block of its own; those that follow it must not start in its place.
+  // The server itself has a block; the servers after it must not start in its place.
   if (fatal && !block && !raw.disabled)
-    found.unreadable.push({ name, path, before: found.servers.length + 1 })
+    collector.unreadable.push({ name, path, serversBefore: collector.servers.length + 1 })
   return {
     name,
     transport,
@@ -406,62 +422,65 @@ function isUsableName(name: string): boolean {
   )
 }
 
-/** Timers take no fraction of a millisecond. */
+/** Timers do not accept fractions of a millisecond. */
 function wholeTime(milliseconds: number): number {
   return Math.max(1, Math.round(milliseconds))
 }
 
 /**
- * Of several definitions with one name, in the order of precedence, the first holds, except that
- * - one that may not start does not hide one that may, so that a project cannot take a server away;
- * - one that its client disabled hides only what the same client says further down.
+ * Selects one definition for each name. The first in the order of precedence applies, except that
+ * - a definition that may not start does not hide one that may, so that a project cannot take a server
+ * away;
+ * - a definition that its client disabled hides only later ones of the same client.
  */
 export function selectServers(
-  found: readonly ServerDefinition[],
+  definitions: readonly ServerDefinition[],
 ): Pick<ServerConfiguration, 'servers' | 'shadowed'> {
-  const servers = [...Map.groupBy(found, ({ name }) => name).values()].flatMap(
-    (all) => winnerOf(all) ?? [],
+  const servers = [...Map.groupBy(definitions, ({ name }) => name).values()].flatMap(
+    (candidates) => winnerOf(candidates) ?? [],
   )
   const winners = new Map(servers.map((server) => [server.name, server]))
-  const passed = new Set<ServerDefinition>()
-  const shadowed = found.flatMap((server): ShadowedServer[] => {
-    passed.add(server)
+  const earlierServers = new Set<ServerDefinition>()
+  const shadowed = definitions.flatMap((server): ShadowedServer[] => {
+    earlierServers.add(server)
     const winner = winners.get(server.name)
     if (!winner || winner === server) return []
-    const later = server.disabled ? 'disabled' : 'untrusted'
-    return [{ server, by: winner.source, reason: passed.has(winner) ? 'earlier' : later }]
+    const laterReason = server.disabled ? 'disabled' : 'untrusted'
+    return [
+      { server, by: winner.source, reason: earlierServers.has(winner) ? 'earlier' : laterReason },
+    ]
   })
   return { servers, shadowed }
 }
 
-function winnerOf(all: readonly ServerDefinition[]): ServerDefinition | undefined {
+function winnerOf(candidates: readonly ServerDefinition[]): ServerDefinition | undefined {
   const off = new Set<string>()
-  const live = all.filter(({ source, disabled }) => {
+  const live = candidates.filter(({ source, disabled }) => {
     if (disabled) off.add(source.client)
     return !off.has(source.client)
   })
-  return live.find(({ blocked }) => blocked === undefined) ?? live[0] ?? all[0]
+  return live.find(({ blocked }) => blocked === undefined) ?? live[0] ?? candidates[0]
 }
 
 /**
- * Whether it starts `skillrail mcp serve`, under whatever runs it: as one of its own servers Skillrail
- * would call itself. What cannot be seen here is refused when it is connected.
+ * Whether the server starts `skillrail mcp serve`, through any launcher: Skillrail would call itself. Cases
+ * that this does not detect are refused when they are connected.
  */
 function startsOwnServer(transport: ServerTransport): boolean {
   if (transport.kind !== 'stdio') return false
-  // A shell has the words of its command in one.
+  // A shell gets its whole command as one word.
   const words = [transport.command, ...transport.args].flatMap((word) => word.split(/[\s'"]+/))
   const serves = words.findIndex((word, at) => word === 'mcp' && words[at + 1] === 'serve')
-  const own = /(?:^|[/\\])skillrail(?:@[\w.^~-]+|\.cmd|\.exe|\.ps1)?$/i
-  return words.slice(0, Math.max(0, serves)).some((word) => own.test(word))
+  const skillrailProgram = /(?:^|[/\\])skillrail(?:@[\w.^~-]+|\.cmd|\.exe|\.ps1)?$/i
+  return words.slice(0, Math.max(0, serves)).some((word) => skillrailProgram.test(word))
 }
 
 interface ServerPlace extends Pick<ServerSource, 'client' | 'scope' | 'path'> {
   shape: ServerShape
 }
 
-/** The servers of plugins, after those of every other file: of the project, then of the user. */
-function pluginPlaces({ project, runtime, inputs, diagnostics }: Found): ServerPlace[] {
+/** Returns the places of plugin servers, after every other file: first the project's, then the user's. */
+function pluginPlaces({ project, runtime, inputs, diagnostics }: Collector): ServerPlace[] {
   const places: ServerPlace[] = []
   for (const scope of ['project', 'user'] as const) {
     const folder = join(scope === 'project' ? project : runtime.home, pluginFolder)
@@ -481,9 +500,8 @@ function pluginPlaces({ project, runtime, inputs, diagnostics }: Found): ServerP
 type Places = (readonly [client: FileClient, path: string, hasServers?: false])[]
 
 /**
- * Every place, in the order of precedence: files of the project before those of the user. The servers
- * that Claude Code has for this project alone are in the user's own file and come first, as Claude
- * Code has it.
+ * Returns every place, in the order of precedence: files of the project before those of the user. The
+ * servers that Claude Code stores for this project in the user's own file come first, as in Claude Code.
  *
  * @param project real path of the workspace
  */
@@ -491,10 +509,10 @@ function serverPlaces(
   project: string,
   { env, home, platform }: Pick<Runtime, 'env' | 'home' | 'platform'>,
 ): ServerPlace[] {
-  // Where a variable leads into the project, the file is one that a repository can bring.
-  const moved: string[] = []
+  // If a variable leads into the project, a repository can bring that file.
+  const projectPaths: string[] = []
   const scopeOf = (path: string) =>
-    moved.some((place) => isInside(place, path)) ? 'project' : 'user'
+    projectPaths.some((place) => isInside(place, path)) ? 'project' : 'user'
   const config = absolute('XDG_CONFIG_HOME') ?? join(home, '.config')
   const claude = join(absolute('CLAUDE_CONFIG_DIR') ?? home, '.claude.json')
   const copilot = absolute('COPILOT_HOME') ?? '.copilot'
@@ -533,8 +551,8 @@ function serverPlaces(
     const files = openCode.slice(0, 2).map((name) => ['opencode', join(further, name)] as const)
     ofUser.splice(-openCode.length, 0, ...files)
   }
-  const named = absolute('OPENCODE_CONFIG')
-  if (named !== undefined) ofUser.splice(-openCode.length, 0, ['opencode', named])
+  const configFile = absolute('OPENCODE_CONFIG')
+  if (configFile !== undefined) ofUser.splice(-openCode.length, 0, ['opencode', configFile])
   const placesOf = (scope: ServerSource['scope'], root: string, places: Places): ServerPlace[] =>
     places.map(([client, place, hasServers]) => {
       const path = resolve(root, place)
@@ -561,7 +579,7 @@ function serverPlaces(
   function absolute(variable: string): string | undefined {
     const value = env[variable]
     if (!value || !isAbsolute(value)) return undefined
-    if (isInProject(value, project)) moved.push(value)
+    if (isInProject(value, project)) projectPaths.push(value)
     return value
   }
 }

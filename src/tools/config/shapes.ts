@@ -23,13 +23,16 @@ export interface ServerShape {
   strict?: true
   groups(root: JsonObject): readonly ServerGroup[] | Refusal
   hasNoServers?: true
-  /** Which servers the client does not start, whatever their entries say; undefined: it has no such lists. */
+  /**
+   * The servers that the client does not start, whatever their entries say; undefined: it has no such
+   * lists.
+   */
   limits?: ((root: JsonObject) => ServerLimits | Refusal) | undefined
-  /** Reads an entry. A limit of time that cannot be used is reported and counts as missing. */
+  /** Reads an entry. An invalid time limit is reported and counts as missing. */
   read(entry: JsonObject, onIgnored: (message: string, key: string) => void): RawServer | Refusal
 }
 
-/** What a file says of servers besides their entries. */
+/** Restrictions of a file that are outside the servers' entries. */
 export interface ServerLimits {
   /** Names of the only servers that are started; undefined: all. */
   allowed?: readonly string[] | undefined
@@ -39,19 +42,19 @@ export interface ServerLimits {
   tools?: readonly (readonly ClientToolRule[])[] | undefined
 }
 
-/** An entry of a configuration file in one shape for all owners, its variables not yet expanded. */
+/** An entry of a configuration file in one shape for all clients, before its variables are expanded. */
 export interface RawServer {
   transport: ServerTransport['kind']
   command?: string | undefined
   args: readonly string[]
   env: Readonly<Record<string, string>>
-  /** Variables of ours that the server gets under the same name. */
+  /** Variables of our environment that the server gets under the same name. */
   envNames: readonly string[]
   envFile?: string | undefined
   cwd?: string | undefined
   url?: string | undefined
   headers: Readonly<Record<string, string>>
-  /** Headers whose values stand in variables of ours. */
+  /** Headers whose values come from variables of our environment. */
   envHeaders: Readonly<Record<string, string>>
   tokenName?: string | undefined
   disabled: boolean
@@ -74,7 +77,7 @@ export const plainServer: RawServer = {
 
 type Fields = Zod.infer<ReturnType<typeof entrySchema>>
 
-/** The fields of all clients; of one thing each has its own name, and none means two things. */
+/** The fields of all clients. Several fields can mean the same; no field has two meanings. */
 function entrySchema(z: typeof Zod) {
   const string = z.string().regex(/^[^\0]*$/)
   const scalar = z.union([string, z.number(), z.boolean()]).transform(String)
@@ -124,7 +127,7 @@ function withoutNull<Value>(map: Record<string, Value | null>): Record<string, V
   return Object.fromEntries(Object.entries(map).filter(isSet))
 }
 
-let loaded: ReturnType<typeof entrySchema> | undefined
+let cachedSchema: ReturnType<typeof entrySchema> | undefined
 
 function groupAt(root: JsonObject, place: readonly string[]): readonly ServerGroup[] {
   const entries = place.reduce<JsonValue | undefined>(
@@ -134,7 +137,7 @@ function groupAt(root: JsonObject, place: readonly string[]): readonly ServerGro
   return isObject(entries) ? [{ place, entries }] : []
 }
 
-/** Where a client has its servers in its file. */
+/** The key in each client's file that contains its servers. */
 const keys = {
   'claude-code': 'mcpServers',
   'claude-desktop': 'mcpServers',
@@ -150,32 +153,32 @@ const keys = {
 
 export type FileClient = keyof typeof keys
 
-/** @param above names of the objects that the servers are in, as of one project in `~/.claude.json` */
-export function shapeOf(client: FileClient, ...above: readonly string[]): ServerShape {
+/** @param parents names of the enclosing objects, for example of one project in `~/.claude.json` */
+export function shapeOf(client: FileClient, ...parents: readonly string[]): ServerShape {
   return {
     syntax: client === 'codex' ? 'toml' : 'json',
     groups(root) {
       if (client === 'opencode') return openCodeGroups(root)
-      return groupAt(root, [...above, keys[client]])
+      return groupAt(root, [...parents, keys[client]])
     },
     read(entry, onIgnored) {
-      const schema = (loaded ??= entrySchema(zod()))
-      const set = withoutNull<JsonValue>(entry)
-      for (const { path, message } of schema.safeParse(set).error?.issues ?? []) {
+      const schema = (cachedSchema ??= entrySchema(zod()))
+      const values = withoutNull<JsonValue>(entry)
+      for (const { path, message } of schema.safeParse(values).error?.issues ?? []) {
         const key = String(path[0])
-        // Any other field says what is started or what is not allowed.
+        // Any other field decides what is started or what is not allowed.
         if (!timeFields.test(key))
           return { problem: `its "${key}" cannot be used: ${message}`, key }
-        if (key in set) onIgnored(`"${key}" is ignored: ${message}`, key)
-        delete set[key]
+        if (key in values) onIgnored(`"${key}" is ignored: ${message}`, key)
+        delete values[key]
       }
-      return serverOf(schema.parse(set), client)
+      return serverOf(schema.parse(values), client)
     },
     limits: listsApart.has(client) ? undefined : limitsIn[client],
   }
 }
 
-/** A file of settings that has no servers, and lists of those that are not started. */
+/** A settings file that has no servers but lists servers that are not started. */
 export function listShapeOf(client: FileClient): ServerShape {
   return { ...shapeOf(client), groups: () => [], limits: limitsIn[client], hasNoServers: true }
 }
@@ -199,14 +202,14 @@ function openCodeLimits({ tools = {}, permission = {} }: JsonObject): ServerLimi
   const permissions = isObject(permission) ? permission : { '*': permission }
   const switches = rulesIn(tools, [true, false])
   if (!switches) return { problem: 'tools must be an object of true and false', key: 'tools' }
-  const permitted = rulesIn(permissions, ['allow', 'ask', 'deny'])
-  if (permitted) return { tools: [switches, permitted] }
+  const permissionRules = rulesIn(permissions, ['allow', 'ask', 'deny'])
+  if (permissionRules) return { tools: [switches, permissionRules] }
   return { problem: 'permission must name allow, ask or deny for each tool', key: 'permission' }
 }
 
 /**
- * The last choice forbids. Undefined where a value is none of the choices; an object is for the input of
- * the tool.
+ * Returns the rules of an object from tool names to choices, of which the last one forbids. Undefined if a
+ * value is none of the choices. A nested object is about the tool's input and is ignored.
  */
 function rulesIn(value: JsonValue, choices: readonly JsonValue[]): ClientToolRule[] | undefined {
   if (!isObject<JsonValue>(value)) return undefined
@@ -227,8 +230,8 @@ function copilotLimits(root: JsonObject): ServerLimits | Refusal {
 }
 
 /**
- * `chat.mcp.access` of VS Code, by its documentation. Which servers come from a registry is not in the
- * files, so with `registry` none is started.
+ * `chat.mcp.access` of VS Code, according to its documentation. The files do not say which servers come
+ * from a registry, so `registry` starts none.
  */
 function editorLimits(root: JsonObject): ServerLimits | Refusal {
   const key = 'chat.mcp.access'
@@ -238,18 +241,19 @@ function editorLimits(root: JsonObject): ServerLimits | Refusal {
   return { problem: `${key} must be all, registry or none`, key }
 }
 
-/** Qwen Code has the lists of Gemini CLI, and denies tools by their names. */
+/** Qwen Code has the lists of Gemini CLI, and denies tools by name. */
 function qwenLimits(root: JsonObject): ServerLimits | Refusal {
   const limits = geminiLimits(root)
   const { permissions, tools } = root
-  const denied = (isObject(permissions) ? permissions['deny'] : undefined) ?? []
-  const excluded = (isObject(tools) ? tools['exclude'] : undefined) ?? []
-  if (!isNames(denied))
+  const denialNames = (isObject(permissions) ? permissions['deny'] : undefined) ?? []
+  const excludedTools = (isObject(tools) ? tools['exclude'] : undefined) ?? []
+  if (!isNames(denialNames))
     return { problem: 'permissions.deny must be a list of rules', key: 'permissions' }
-  if (!isNames(excluded)) return { problem: 'tools.exclude must be a list of names', key: 'tools' }
+  if (!isNames(excludedTools))
+    return { problem: 'tools.exclude must be a list of names', key: 'tools' }
   return 'problem' in limits
     ? limits
-    : { ...limits, tools: [[...denied, ...excluded].flatMap(denialRules)] }
+    : { ...limits, tools: [[...denialNames, ...excludedTools].flatMap(denialRules)] }
 }
 
 const limitsIn: Readonly<Partial<Record<FileClient, ServerShape['limits']>>> = {
@@ -260,20 +264,21 @@ const limitsIn: Readonly<Partial<Record<FileClient, ServerShape['limits']>>> = {
   vscode: editorLimits,
 }
 
-/** Clients that have their lists in another file than their servers. */
+/** Clients that keep these lists in another file than their servers. */
 const listsApart: ReadonlySet<FileClient> = new Set(['copilot', 'vscode'])
 
 function isNames(value: JsonValue | undefined): value is readonly string[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'string')
 }
 
-/** Version 1 has the servers below `mcp`, version 2 below `mcp.servers`, beside settings. */
+/** Version 1 has the servers in `mcp`, version 2 in `mcp.servers`, beside settings. */
 function openCodeGroups(root: JsonObject): readonly ServerGroup[] {
   const [group] = groupAt(root, ['mcp'])
-  const [nested] = groupAt(root, ['mcp', 'servers'])
-  // A server that is called `servers` has a type, a group of them does not.
-  const own = typeof nested?.entries['type'] === 'string' ? group : (nested ?? group)
-  return own ? [own] : []
+  const [nestedGroup] = groupAt(root, ['mcp', 'servers'])
+  // A server with the name `servers` has a type; a group of servers has none.
+  const serverGroup =
+    typeof nestedGroup?.entries['type'] === 'string' ? group : (nestedGroup ?? group)
+  return serverGroup ? [serverGroup] : []
 }
 
 const transportOf = new Map<string, ServerTransport['kind']>(
@@ -288,12 +293,12 @@ const transportOf = new Map<string, ServerTransport['kind']>(
   } as const),
 )
 
-/** `type` where it is given, else by what is there. */
+/** The transport follows from `type`, or else from the other fields. */
 function serverOf(fields: Fields, client: ServerClient): RawServer | Refusal {
   const { type, httpUrl, timeout } = fields
   const [command, ...words] = [fields.command ?? []].flat()
   const url = httpUrl ?? fields.url ?? fields.serverUrl
-  // For Gemini CLI `url` alone is one of server-sent events.
+  // For Gemini CLI, `url` alone means server-sent events.
   const isGemini = client === 'gemini' || client === 'qwen'
   const remote = isGemini && httpUrl === undefined ? 'sse' : 'http'
   const isRemote = command === undefined || (client === 'opencode' && url !== undefined)
@@ -303,11 +308,11 @@ function serverOf(fields: Fields, client: ServerClient): RawServer | Refusal {
     const problem = `its type "${type}" is unknown; allowed are ${[...transportOf.keys()].join(', ')}`
     return { problem, key: 'type' }
   }
-  const needed = transport === 'stdio' ? 'command' : 'url'
-  if (!(transport === 'stdio' ? command : url)) return { problem: `it has no ${needed}` }
+  const requiredKey = transport === 'stdio' ? 'command' : 'url'
+  if (!(transport === 'stdio' ? command : url)) return { problem: `it has no ${requiredKey}` }
   const times = timesOf(timeout, client)
   const { excludeTools = [], disabledTools = [], disabled_tools: disabledForCodex = [] } = fields
-  const denied = [...excludeTools, ...disabledTools, ...disabledForCodex]
+  const deniedTools = [...excludeTools, ...disabledTools, ...disabledForCodex]
   return {
     transport,
     command,
@@ -322,19 +327,19 @@ function serverOf(fields: Fields, client: ServerClient): RawServer | Refusal {
     tokenName: fields.bearer_token_env_var,
     disabled: fields.disabled === true || fields.enabled === false,
     allow: fields.includeTools ?? fields.enabled_tools ?? listedTools(fields, client),
-    deny: denied.length === 0 ? undefined : denied,
+    deny: deniedTools.length === 0 ? undefined : deniedTools,
     startupTimeoutMs:
       inMs(fields.startup_timeout_sec) ?? fields.startup_timeout_ms ?? times.startup,
     callTimeoutMs: inMs(fields.tool_timeout_sec) ?? times.request,
   }
 }
 
-/** Copilot CLI starts a server with the tools that its entry lists, or with all for `*`. */
+/** Copilot CLI starts a server with the tools in its entry, or with all tools for `*`. */
 function listedTools({ tools }: Fields, client: ServerClient): readonly string[] | undefined {
   return client !== 'copilot' || tools?.includes('*') === true ? undefined : tools
 }
 
-/** One number is the limit of the start for OpenCode, and of each call for Gemini CLI. */
+/** A single number limits the start for OpenCode, and each call for Gemini CLI. */
 function timesOf(
   timeout: Fields['timeout'],
   client: ServerClient,
@@ -356,9 +361,9 @@ interface VariableContext {
   /** Real path of the workspace. */
   project: string
   path: string
-  /** Its content: VS Code's `inputs` are in it. */
+  /** Content of the file, with the `inputs` of VS Code. */
   root: JsonObject
-  /** Gets the path of every file that a variable reads. */
+  /** Called with the path of every file that a variable reads. */
   onRead(path: string): void
 }
 
@@ -366,7 +371,7 @@ interface VariableProblem {
   message: string
   hint?: string | undefined
   fatal: boolean
-  /** The value that is used; undefined: the text stays as it is. */
+  /** The value to use instead; undefined: the text stays unchanged. */
   instead?: string | undefined
 }
 
@@ -375,7 +380,7 @@ const editor = /\$\{(?:(?<kind>env|input):)?(?<name>[^}]{1,500})\}/g
 const geminiForm =
   /\$(?:\{(?<name>[A-Za-z_]\w*)(?::-(?<fallback>[^}]{0,500}))?\}|(?<bare>[A-Za-z_]\w*))/g
 
-/** How clients write variables. Those that are missing have none. */
+/** How clients write variables. A client that is missing here has no variables. */
 const patterns: Readonly<Partial<Record<ServerClient, RegExp>>> = {
   'claude-code': /\$\{(?<name>[A-Za-z_]\w*)(?::-(?<fallback>[^}]{0,500}))?\}/g,
   gemini: geminiForm,
@@ -386,7 +391,7 @@ const patterns: Readonly<Partial<Record<ServerClient, RegExp>>> = {
   vscode: editor,
 }
 
-/** Forms that this client leaves as they are, though another client expands them. */
+/** Returns variables in the syntax of another client, which this client leaves unchanged. */
 function foreignForms(text: string, client: ServerClient): string[] {
   const form =
     client === 'opencode' ? dollarForm : patterns[client] === editor ? braceForm : anyForm
@@ -397,7 +402,7 @@ const dollarForm = /\$\{(?:env|file|input):[^{}]{1,500}\}/g
 const braceForm = /(?<!\$)\{(?:env|file):[^{}"]{1,500}\}/g
 const anyForm = /\$?\{(?:env|file|input):[^{}"]{1,500}\}/g
 
-const ownForms: Readonly<Partial<Record<ServerClient, string>>> = {
+const syntaxHints: Readonly<Partial<Record<ServerClient, string>>> = {
   'claude-code': 'Write ${NAME}.',
   gemini: 'Write $NAME or ${NAME}.',
   qwen: 'Write $NAME or ${NAME}.',
@@ -409,7 +414,7 @@ const ownForms: Readonly<Partial<Record<ServerClient, string>>> = {
 }
 
 function valueOf(
-  written: string,
+  text: string,
   groups: Partial<Record<'kind' | 'name' | 'bare' | 'fallback', string>>,
   context: VariableContext,
 ): string | VariableProblem {
@@ -420,7 +425,7 @@ function valueOf(
   if (kind === 'input' && client === 'vscode') return inputValue(name, context)
   if (client === 'claude-code' || client === 'gemini' || client === 'qwen')
     return variableIn(env, name) ?? fallback ?? unset(name)
-  const known = {
+  const editorVariables = {
     workspaceFolder: project,
     workspaceFolderBasename: basename(project),
     userHome: home,
@@ -428,15 +433,15 @@ function valueOf(
     '/': sep,
   }
   return (
-    new Map(Object.entries(known)).get(kind ?? name) ?? {
-      message: `the variable ${written} has a meaning only inside the editor`,
+    new Map(Object.entries(editorVariables)).get(kind ?? name) ?? {
+      message: `the variable ${text} has a meaning only inside the editor`,
       hint: 'Write the value itself, or one of ${env:NAME}, ${workspaceFolder} and ${userHome}.',
       fatal: true,
     }
   )
 }
 
-/** VS Code asks for an input: a variable answers instead, or the input's default. */
+/** VS Code asks the user for an input. Here a variable answers, or the input's default. */
 function inputValue(id: string, { env, root }: VariableContext): string | VariableProblem {
   const variable = `SKILLRAIL_INPUT_${id.toUpperCase().replace(/[^A-Z0-9]+/g, '_')}`
   const inputs: unknown[] = Array.isArray(root['inputs']) ? root['inputs'] : []
@@ -452,7 +457,7 @@ function inputValue(id: string, { env, root }: VariableContext): string | Variab
   )
 }
 
-/** The value of a variable that a stranger named: `constructor` is not one. */
+/** Returns the variable with a name that is not trusted: `constructor` is not a variable. */
 function variableIn(env: VariableContext['env'], name: string): string | undefined {
   return Object.hasOwn(env, name) ? env[name] : undefined
 }
@@ -472,7 +477,7 @@ function unset(name: string, instead?: string): VariableProblem {
   return { message: `the variable ${name} is not set; ${result}`, fatal: false, instead }
 }
 
-/** Expands variables as the client of the entry does, in one pass: never a value again. */
+/** Expands variables as the client of the entry does, in one pass: values are not expanded again. */
 export function resolveServer(
   raw: RawServer,
   context: VariableContext,
@@ -483,19 +488,19 @@ export function resolveServer(
   const expand = (text: string): string => {
     for (const form of client === undefined ? [] : foreignForms(text, client)) {
       const message = `${form} is a form of another client, and is not replaced by the value of a variable here`
-      const hint = (client && ownForms[client]) ?? 'Write the value itself.'
+      const hint = (client && syntaxHints[client]) ?? 'Write the value itself.'
       problems.push({ message, hint, fatal: false })
     }
-    return expandKnown(text)
+    return expandVariables(text)
   }
-  const expandKnown = (text: string): string =>
+  const expandVariables = (text: string): string =>
     pattern === undefined
       ? text
-      : text.replace(pattern, (written: string, ...match: unknown[]) => {
-          const value = valueOf(written, Object(match.at(-1)), context)
+      : text.replace(pattern, (variable: string, ...match: unknown[]) => {
+          const value = valueOf(variable, Object(match.at(-1)), context)
           if (typeof value === 'string') return value
           problems.push(value)
-          return value.instead ?? written
+          return value.instead ?? variable
         })
   const expandAll = (map: Readonly<Record<string, string>>): Record<string, string> =>
     Object.fromEntries(Object.entries(map).map(([key, value]) => [key, expand(value)]))
@@ -506,7 +511,7 @@ export function resolveServer(
     const { envFile = '' } = raw
     const path = inProject(expand(envFile))
     const fromFile = envFile === '' ? {} : readEnvFile(path, context, problems)
-    const passed = raw.envNames.flatMap((name) => {
+    const forwardedVariables = raw.envNames.flatMap((name) => {
       const value = variableIn(env, name)
       return value === undefined ? [] : [[name, value]]
     })
@@ -514,7 +519,7 @@ export function resolveServer(
       kind: raw.transport,
       command: expand(raw.command ?? ''),
       args: raw.args.map(expand),
-      env: { ...fromFile, ...Object.fromEntries(passed), ...expandAll(raw.env) },
+      env: { ...fromFile, ...Object.fromEntries(forwardedVariables), ...expandAll(raw.env) },
       cwd: raw.cwd === undefined ? undefined : inProject(expand(raw.cwd)),
       dataDirectory: raw.dataDirectory,
     }
@@ -541,7 +546,7 @@ export function resolveServer(
   return { transport: { kind: raw.transport, url, headers }, problems }
 }
 
-/** The variables of a file, without those that change what programs do. */
+/** Reads the variables of a file, without those that change what programs do. */
 function readEnvFile(path: string, { onRead }: VariableContext, problems: VariableProblem[]) {
   onRead(path)
   const file = readRegularFile(path, { maxBytes: maxFileBytes })
@@ -550,16 +555,19 @@ function readEnvFile(path: string, { onRead }: VariableContext, problems: Variab
     return {}
   }
   const variables = Object.entries(parseEnv(file.text))
-  const refused = variables.flatMap(([name]) => (changesPrograms(name) ? name : []))
-  if (refused.length > 0) {
-    const message = `its envFile ${path} sets ${refused.join(', ')}, which changes what programs load or whom they ask; it is left out`
+  const refusedNames = variables.flatMap(([name]) => (changesPrograms(name) ? name : []))
+  if (refusedNames.length > 0) {
+    const message = `its envFile ${path} sets ${refusedNames.join(', ')}, which changes what programs load or whom they ask; it is left out`
     const hint = 'Set it in `env` of the server, where trust compares it.'
     problems.push({ message, hint, fatal: false })
   }
   return Object.fromEntries(variables.filter(([name]) => !changesPrograms(name)))
 }
 
-/** Where programs and libraries are found, what interpreters load first, and whom the network trusts. */
+/**
+ * Variables that decide where programs and libraries are found, what interpreters load first, or whom the
+ * network trusts.
+ */
 function changesPrograms(name: string): boolean {
   const upper = name.toUpperCase()
   return ofPrograms.has(upper) || /^(?:LD|DYLD|GIT|NPM_CONFIG|UV|PIP|NODE_REPL)_/.test(upper)

@@ -3,7 +3,7 @@ import type { ClientToolRule, ServerClient, ServerDefinition } from './model.ts'
 
 type Rules = Pick<ServerDefinition, 'name' | 'source' | 'allow' | 'deny' | 'clientRules'>
 
-/** Whether the configuration of a server lets a tool of it be called. */
+/** Whether the configuration of a server allows calls of a tool. */
 export function allowsTool(server: Rules, tool: string): boolean {
   const { allow, deny, clientRules = [] } = server
   const name = clientToolName(server.source.client, server.name, tool)
@@ -13,7 +13,7 @@ export function allowsTool(server: Rules, tool: string): boolean {
   return (allow === undefined || allow.includes(tool)) && deny?.includes(tool) !== true && !isDenied
 }
 
-/** The name that a client gives to the tool of a server, as its rules have it. Seen with the real clients. */
+/** Returns the client's name for a server's tool, as its rules contain it. Tried with the real clients. */
 export function clientToolName(client: ServerClient, server: string, tool: string): string {
   const isOpenCode = client === 'opencode'
   const [prefix, separator] = isOpenCode ? ['', '_'] : ['mcp__', '__']
@@ -21,8 +21,9 @@ export function clientToolName(client: ServerClient, server: string, tool: strin
 }
 
 /**
- * What a rule of `permissions.deny` denies, such as `mcp__notes__delete_*`. The name of a server alone is for
- * all of its tools. What a rule says of the input in parentheses is not compared: the tool is denied.
+ * Returns what a rule of `permissions.deny` denies, for example `mcp__notes__delete_*`. A server's name
+ * alone denies all of its tools. Conditions in parentheses about the input are not compared: the tool is
+ * denied.
  */
 export function denialRules(rule: string): ClientToolRule[] {
   const [pattern = ''] = rule.split('(', 1).map((part) => part.trim())

@@ -26,70 +26,69 @@ const maxAlternatives = 32
 const places = new WeakMap<JsonObject, SchemaPlace>()
 
 /**
- * The one reader of input schemas: for calling, completing, describing, offering and planning. A
- * schema that refers to parts of itself reads like one that has them inline.
+ * The one reader of input schemas: for calls, completion, descriptions, models and plans. A schema that
+ * refers to parts of itself reads like one that contains them inline.
  */
 export function readSchema(root: JsonObject): SchemaPlace {
-  const earlier = places.get(root)
-  if (earlier) return earlier
+  const cachedPlace = places.get(root)
+  if (cachedPlace) return cachedPlace
   const place = new SchemaPlace(new SchemaDocument(root), [root])
   places.set(root, place)
   return place
 }
 
 /**
- * What a schema says at one place, with its references, `allOf` and a union of one type with null
- * resolved. What is below it is read when it is asked for, so that a recursive schema has no end
- * and needs none.
+ * A schema at one place, with references, `allOf` and a union of one type with null resolved. Deeper places
+ * are read on demand, so that a recursive schema does not have to end.
  */
 export class SchemaPlace {
-  /** The schemas that all apply here, in their order; none of them twice. */
+  /** All schemas that apply here, in their order, each one once. */
   readonly parts: readonly JsonObject[]
-  /** Nothing is valid here: a schema is `false`. */
+  /** Nothing is valid here, because a schema is `false`. */
   readonly isFalse: boolean
-  /** A reference leads nowhere, so that not everything is known. */
+  /** A reference leads nowhere, so that part of the schema is unknown. */
   readonly isOpen: boolean
   readonly #document: SchemaDocument
-  readonly #written: readonly JsonValue[]
+  readonly #schemas: readonly JsonValue[]
   /** Parts whose unions are decided here. */
-  readonly #decided: ReadonlySet<JsonObject>
+  readonly #decidedUnions: ReadonlySet<JsonObject>
   #leaves: readonly SchemaPlace[] | undefined
 
   constructor(
     document: SchemaDocument,
-    written: readonly JsonValue[],
+    schemas: readonly JsonValue[],
     base: readonly JsonObject[] = [],
-    decided: ReadonlySet<JsonObject> = new Set(),
+    decidedUnions: ReadonlySet<JsonObject> = new Set(),
   ) {
     this.#document = document
-    this.#written = written
-    this.#decided = decided
-    const collected = collectParts(document, written, base)
-    this.parts = [...collected.parts, ...base]
-    this.isFalse = collected.isFalse
-    this.isOpen = collected.isOpen
+    this.#schemas = schemas
+    this.#decidedUnions = decidedUnions
+    const collection = collectParts(document, schemas, base)
+    this.parts = [...collection.parts, ...base]
+    this.isFalse = collection.isFalse
+    this.isOpen = collection.isOpen
   }
 
   get dangling(): readonly string[] {
     return this.#document.dangling
   }
 
-  /** The types that a value can have, without null; empty where any type is possible. */
+  /** The possible types of a value, without null; empty if any type is possible. */
   get types(): readonly SchemaType[] {
-    const written = this.parts.flatMap(({ type }) =>
+    const typeLists = this.parts.flatMap(({ type }) =>
       type === undefined ? [] : [listedTypes(type)],
     )
-    const [first, ...others] = written
-    if (first) return withoutDoubles(others.reduce(commonTypes, first))
+    const [first, ...otherLists] = typeLists
+    if (first) return withoutDoubles(otherLists.reduce(commonTypes, first))
     const [choice] = this.choices
     if (typeof choice === 'string') return ['string']
     return typeof choice === 'number' ? ['number'] : []
   }
 
-  /** Parts contradict each other about the type. */
+  /** The parts contradict each other about the type. */
   get isContradictory(): boolean {
-    const written = this.parts.filter(({ type }) => type !== undefined)
-    return written.length > 0 && this.types.length === 0 && !this.isNullable
+    const typedParts = this.parts.filter(({ type }) => type !== undefined)
+    return typedParts.length > 0 && this.types.length === 0 && !this.isNullable
   }
 
   get isNullable(): boolean {
@@ -102,21 +101,21 @@ export class SchemaPlace {
     )
   }
 
-  /** The only values that are possible, without null; empty where the schema lists none. */
+  /** The only possible values, without null; empty if the schema lists none. */
   get choices(): readonly JsonValue[] {
-    const [first, ...others] = this.parts.flatMap((part) => {
+    const [first, ...otherLists] = this.parts.flatMap((part) => {
       const choices = choicesOf(part, this.#document)
       return choices ? [choices] : []
     })
     if (!first) return []
-    const common = others.reduce(
+    const common = otherLists.reduce(
       (left, right) => left.filter((one) => right.some((other) => isDeepStrictEqual(one, other))),
       first,
     )
     return common.filter((choice) => choice !== null)
   }
 
-  /** The schema lists choices, and no value is one of them all. */
+  /** The schema lists choices, but no value is in all of its lists. */
   get isWithoutChoice(): boolean {
     const isListed = this.parts.some((part) => choicesOf(part, this.#document) !== undefined)
     return isListed && this.choices.length === 0 && !this.isNullable
@@ -130,26 +129,28 @@ export class SchemaPlace {
     return this.#first('default', (value) => value !== undefined)
   }
 
-  /** The strictest limits that the parts set. */
+  /** The strictest limits of the parts. */
   get limits(): Readonly<Partial<Record<LimitKeyword, string | number>>> {
     const limits: Partial<Record<LimitKeyword, string | number>> = {}
     for (const keyword of limitKeywords) {
-      const written = this.parts.map((part) => part[keyword])
-      const numbers = written.filter((value) => typeof value === 'number')
+      const values = this.parts.map((part) => part[keyword])
+      const numbers = values.filter((value) => typeof value === 'number')
       const isLower = /^(?:min|exclusiveMin)/.test(keyword)
       if (numbers.length > 0)
         limits[keyword] = isLower ? Math.max(...numbers) : Math.min(...numbers)
-      else if (written.some(isText)) limits[keyword] = written.find(isText) ?? ''
+      else if (values.some(isText)) limits[keyword] = values.find(isText) ?? ''
     }
     return limits
   }
 
-  /** Names of the fields that a value must have, as far as all alternatives agree. */
+  /** Names of the required fields, as far as all alternatives agree. */
   get required(): readonly string[] {
-    const own = this.parts.flatMap((part) => listOf(part['required']).filter(isText))
-    const [first = [], ...others] = this.#isUnion ? this.leaves.map((leaf) => leaf.required) : []
-    const common = first.filter((name) => others.every((names) => names.includes(name)))
-    return [...new Set([...own, ...common])]
+    const ownNames = this.parts.flatMap((part) => listOf(part['required']).filter(isText))
+    const [first = [], ...otherLists] = this.#isUnion
+      ? this.leaves.map((leaf) => leaf.required)
+      : []
+    const common = first.filter((name) => otherLists.every((names) => names.includes(name)))
+    return [...new Set([...ownNames, ...common])]
   }
 
   /** Names of the fields of an object, of all alternatives, in the order of the schema. */
@@ -160,11 +161,11 @@ export class SchemaPlace {
 
   /** The fields that a value can have. */
   get properties(): ReadonlyMap<string, SchemaPlace> {
-    const read = this.names.flatMap((name): [string, SchemaPlace][] => {
+    const entries = this.names.flatMap((name): [string, SchemaPlace][] => {
       const place = this.property(name)
       return place && !place.isFalse ? [[name, place]] : []
     })
-    return new Map(read)
+    return new Map(entries)
   }
 
   property(name: string): SchemaPlace | undefined {
@@ -172,17 +173,17 @@ export class SchemaPlace {
     const [first] = ways
     if (!first) return undefined
     const isSame = ways.every((way) => isSameList(way, first))
-    const written = isSame ? first : [{ anyOf: ways.map(joined) }]
-    return new SchemaPlace(this.#document, written)
+    const schemas = isSame ? first : [{ anyOf: ways.map(joinSchemas) }]
+    return new SchemaPlace(this.#document, schemas)
   }
 
-  /** What the elements of a list are; tuples are not read. */
+  /** The schema of a list's elements; tuples are not read. */
   get items(): SchemaPlace | undefined {
-    const written = this.parts.flatMap(({ items }) => (isObject<JsonValue>(items) ? [items] : []))
-    return written.length === 0 ? undefined : new SchemaPlace(this.#document, written)
+    const schemas = this.parts.flatMap(({ items }) => (isObject<JsonValue>(items) ? [items] : []))
+    return schemas.length === 0 ? undefined : new SchemaPlace(this.#document, schemas)
   }
 
-  /** The alternatives of unions, also of unions within them; only this place where there is none. */
+  /** The alternatives of all unions, nested ones too; this place alone if there is no union. */
   get leaves(): readonly SchemaPlace[] {
     this.#leaves ??= leavesOf(this)
     return this.#leaves
@@ -191,7 +192,7 @@ export class SchemaPlace {
   /** The alternatives of the first union here. */
   alternatives(): readonly SchemaPlace[] {
     for (const part of this.parts) {
-      if (this.#decided.has(part)) continue
+      if (this.#decidedUnions.has(part)) continue
       const options = realOptions(part, this.#document)
       if (options.length > 1) return this.#decide(part, options)
     }
@@ -200,19 +201,19 @@ export class SchemaPlace {
     const isSingle = types.length < 2 || !first || this.choices.length > 0
     if (isSingle) return []
     return types.map(
-      (type) => new SchemaPlace(this.#document, [{ type }], this.parts, this.#decided),
+      (type) => new SchemaPlace(this.#document, [{ type }], this.parts, this.#decidedUnions),
     )
   }
 
-  /** One schema that says the same, within the document of this place. */
-  get written(): JsonValue {
-    return joined(this.#written)
+  /** One schema with the same meaning, within the document of this place. */
+  get schema(): JsonValue {
+    return joinSchemas(this.#schemas)
   }
 
   #decide(union: JsonObject, options: readonly JsonValue[]): SchemaPlace[] {
-    const decided = new Set([...this.#decided, union])
+    const decidedUnions = new Set([...this.#decidedUnions, union])
     return options
-      .map((option) => new SchemaPlace(this.#document, [option], this.parts, decided))
+      .map((option) => new SchemaPlace(this.#document, [option], this.parts, decidedUnions))
       .filter((place) => !place.isFalse)
   }
 
@@ -234,14 +235,14 @@ export class SchemaPlace {
 
   #first<T extends JsonValue | undefined>(
     keyword: string,
-    isWanted: (value: JsonValue | undefined) => value is T,
+    predicate: (value: JsonValue | undefined) => value is T,
   ): T | undefined
   #first(
     keyword: string,
-    isWanted: (value: JsonValue | undefined) => boolean,
+    predicate: (value: JsonValue | undefined) => boolean,
   ): JsonValue | undefined
-  #first(keyword: string, isWanted: (value: JsonValue | undefined) => boolean) {
-    return this.parts.map((part) => part[keyword]).find(isWanted)
+  #first(keyword: string, predicate: (value: JsonValue | undefined) => boolean) {
+    return this.parts.map((part) => part[keyword]).find(predicate)
   }
 }
 
@@ -249,9 +250,9 @@ function isText(value: JsonValue | undefined): value is string {
   return typeof value === 'string'
 }
 
-function joined(schemas: readonly JsonValue[]): JsonValue {
-  const [only = {}, ...others] = schemas
-  return others.length === 0 ? only : { allOf: schemas }
+function joinSchemas(schemas: readonly JsonValue[]): JsonValue {
+  const [only = {}, ...otherSchemas] = schemas
+  return otherSchemas.length === 0 ? only : { allOf: schemas }
 }
 
 function isSameList(one: readonly JsonValue[], other: readonly JsonValue[]): boolean {
@@ -267,43 +268,46 @@ interface CollectedParts {
 /** Follows references, `allOf`, and unions that leave one alternative to null. */
 function collectParts(
   document: SchemaDocument,
-  written: readonly JsonValue[],
+  schemas: readonly JsonValue[],
   base: readonly JsonObject[],
 ): CollectedParts {
-  const collected: CollectedParts = { parts: [], isFalse: false, isOpen: false }
-  const seen = new Set<JsonObject>(base)
-  const open: (JsonValue | undefined)[] = [...written].toReversed()
+  const result: CollectedParts = { parts: [], isFalse: false, isOpen: false }
+  const visited = new Set<JsonObject>(base)
+  const open: (JsonValue | undefined)[] = [...schemas].toReversed()
   while (open.length > 0) {
     const schema = open.pop()
-    if (schema === false) collected.isFalse = true
-    if (!isObject<JsonValue>(schema) || seen.has(schema)) continue
-    seen.add(schema)
-    if (collected.parts.push(schema) === maxParts) return { ...collected, isOpen: true }
+    if (schema === false) result.isFalse = true
+    if (!isObject<JsonValue>(schema) || visited.has(schema)) continue
+    visited.add(schema)
+    if (result.parts.push(schema) === maxParts) return { ...result, isOpen: true }
     const targets = referencesOf(schema).map((reference) => document.target(reference, schema))
-    if (targets.includes(undefined)) collected.isOpen = true
+    if (targets.includes(undefined)) result.isOpen = true
     const options = realOptions(schema, document)
     const next = [...targets, ...listOf(schema['allOf']), ...(options.length === 1 ? options : [])]
     open.push(...next.toReversed())
   }
-  return collected
+  return result
 }
 
 function optionsOf(schema: JsonObject): JsonValue[] {
   return ['anyOf', 'oneOf'].flatMap((keyword) => listOf(schema[keyword]))
 }
 
-/** Of `anyOf: [T, null]` only T: a request never says null. Constants are choices, no alternatives. */
+/**
+ * Reads `anyOf: [T, null]` as T, because a request never says null. Constants are choices, not
+ * alternatives.
+ */
 function realOptions(schema: JsonObject, document: SchemaDocument): readonly JsonValue[] {
   const [anyOf, oneOf] = [listOf(schema['anyOf']), listOf(schema['oneOf'])]
   const options = anyOf.length > 0 ? anyOf : oneOf
-  const real = options.filter((option) => !isNullOnly(option, document))
-  return real.length > 1 && constantsOf(real, document) ? [] : real
+  const nonNullOptions = options.filter((option) => !isNullOnly(option, document))
+  return nonNullOptions.length > 1 && constantsOf(nonNullOptions, document) ? [] : nonNullOptions
 }
 
 const maxJumps = 20
 
-/** The schema behind references that say nothing else. */
-function followed(schema: JsonValue, document: SchemaDocument): JsonObject {
+/** Returns the schema behind references that have no other keywords. */
+function followReferences(schema: JsonValue, document: SchemaDocument): JsonObject {
   let place = schema
   for (let jumps = 0; jumps < maxJumps; jumps++) {
     if (!isObject<JsonValue>(place)) return {}
@@ -318,7 +322,7 @@ function followed(schema: JsonValue, document: SchemaDocument): JsonObject {
 }
 
 function isNullOnly(option: JsonValue, document: SchemaDocument): boolean {
-  const { type, const: constant, enum: choices } = followed(option, document)
+  const { type, const: constant, enum: choices } = followReferences(option, document)
   const types = [type].flat()
   const isNullType = types.length === 1 && types[0] === 'null'
   return isNullType || constant === null || (isNullList(choices) && type === undefined)
@@ -329,41 +333,41 @@ function isNullList(choices: JsonValue | undefined): boolean {
   return list.length > 0 && list.every((choice) => choice === null)
 }
 
-/** The constants of a union in which every alternative is one, or a list of some. */
+/** Returns the constants of a union in which every alternative is a constant or a list of constants. */
 function constantsOf(
   options: readonly JsonValue[],
   document: SchemaDocument,
 ): readonly JsonValue[] | undefined {
   const constants: JsonValue[] = []
   for (const option of options) {
-    const schema = followed(option, document)
-    const choices = ownChoices(schema)
+    const schema = followReferences(option, document)
+    const choices = directChoices(schema)
     if (!choices || optionsOf(schema).length > 0 || schema['allOf'] !== undefined) return undefined
     constants.push(...choices)
   }
   return constants
 }
 
-function ownChoices(schema: JsonObject): readonly JsonValue[] | undefined {
+function directChoices(schema: JsonObject): readonly JsonValue[] | undefined {
   if (schema['const'] !== undefined) return [schema['const']]
   return Array.isArray(schema['enum']) ? listOf(schema['enum']) : undefined
 }
 
 function choicesOf(schema: JsonObject, document: SchemaDocument): readonly JsonValue[] | undefined {
-  const own = ownChoices(schema)
-  if (own) return own
-  const real = optionsOf(schema).filter((option) => !isNullOnly(option, document))
-  return real.length > 1 ? constantsOf(real, document) : undefined
+  const choices = directChoices(schema)
+  if (choices) return choices
+  const nonNullOptions = optionsOf(schema).filter((option) => !isNullOnly(option, document))
+  return nonNullOptions.length > 1 ? constantsOf(nonNullOptions, document) : undefined
 }
 
 function listedTypes(type: JsonValue): readonly SchemaType[] {
-  const written: readonly JsonValue[] = [type].flat()
+  const types: readonly JsonValue[] = [type].flat()
   return schemaTypes
-    .filter((one) => written.includes(one))
-    .toSorted((one, other) => written.indexOf(one) - written.indexOf(other))
+    .filter((one) => types.includes(one))
+    .toSorted((one, other) => types.indexOf(one) - types.indexOf(other))
 }
 
-/** Every integer is a number. */
+/** Returns the types that both lists allow; every integer is a number. */
 function commonTypes(
   left: readonly SchemaType[],
   right: readonly SchemaType[],
@@ -373,7 +377,7 @@ function commonTypes(
   return [...new Set([...left, ...right])].filter((type) => has(left, type) && has(right, type))
 }
 
-/** `integer` beside `number` says nothing. */
+/** Removes `integer` beside `number`, which includes it. */
 function withoutDoubles(types: readonly SchemaType[]): readonly SchemaType[] {
   return types.includes('number') ? types.filter((type) => type !== 'integer') : types
 }

@@ -1,6 +1,6 @@
 import { isList, isObject, objectOf, ownMember, type JsonObject, type JsonValue } from '#core/json'
 
-/** Keywords of JSON Schema with schemas below them, and how these are held. */
+/** Keywords of JSON Schema that contain schemas, and the form in which they contain them. */
 const schemaKeywords = {
   one: [
     'items',
@@ -29,13 +29,13 @@ const schemaKeywords = {
 /** The base of a schema that has no `$id`. */
 const namelessBase = 'schema:/input'
 
-/** A server's schema whose references can be followed. Nothing outside of it is ever read. */
+/** A server's schema whose references can be followed. Reads nothing outside the schema. */
 export class SchemaDocument {
   readonly #root: JsonObject
   readonly #bases = new Map<object, string>()
-  /** Schemas by their whole URI: those with an `$id`, and those with an anchor. */
-  readonly #named = new Map<string, JsonObject>()
-  /** Every schema within; undefined until a reference is followed, since most schemas have none. */
+  /** Schemas by full URI: those with an `$id` and those with an anchor. */
+  readonly #schemaByUri = new Map<string, JsonObject>()
+  /** Every schema within; undefined until a reference is followed, because most schemas have none. */
   #schemas: Set<JsonObject> | undefined
 
   constructor(root: JsonObject) {
@@ -50,29 +50,32 @@ export class SchemaDocument {
       for (const reference of referencesOf(schema)) {
         const target = this.target(reference, schema)
         if (target === undefined) dangling.add(reference)
-        // It may be in a place where the index expects no schema.
+        // The target can be in a place where the index expects no schema.
         else if (isObject<JsonValue>(target)) this.#index(target, this.#baseOf(schema), schemas)
       }
     }
     return [...dangling]
   }
 
-  /** The schema that a reference in `from` leads to: an object, `true` or `false`; else undefined. */
+  /**
+   * Returns the schema that a reference in `from` leads to: an object, `true` or `false`; else undefined.
+   */
   target(reference: string, from: JsonObject): JsonObject | boolean | undefined {
     this.#indexed()
     const uri = absolute(reference, this.#baseOf(from))
     if (uri === undefined) return undefined
     const [resource = '', fragment = ''] = uri.split('#', 2)
-    const named = this.#named.get(uri) ?? (fragment === '' ? this.#named.get(resource) : undefined)
-    if (named || fragment === '') return named
-    const holder = this.#named.get(resource)
-    return holder && fragment.startsWith('/') ? pointed(holder, fragment) : undefined
+    const namedSchema =
+      this.#schemaByUri.get(uri) ?? (fragment === '' ? this.#schemaByUri.get(resource) : undefined)
+    if (namedSchema || fragment === '') return namedSchema
+    const holder = this.#schemaByUri.get(resource)
+    return holder && fragment.startsWith('/') ? resolvePointer(holder, fragment) : undefined
   }
 
   #indexed(): Set<JsonObject> {
     if (this.#schemas) return this.#schemas
     const schemas = (this.#schemas = new Set<JsonObject>())
-    this.#named.set(namelessBase, this.#root)
+    this.#schemaByUri.set(namelessBase, this.#root)
     this.#index(this.#root, namelessBase, schemas)
     return schemas
   }
@@ -90,8 +93,9 @@ export class SchemaDocument {
       const { $id: id, $anchor: anchor } = schema
       const base = (typeof id === 'string' && absolute(id, outer)) || outer
       this.#bases.set(schema, base)
-      if (typeof id === 'string') this.#named.set(base.replace(/#$/, ''), schema)
-      if (typeof anchor === 'string') this.#named.set(`${base.split('#', 1)[0]}#${anchor}`, schema)
+      if (typeof id === 'string') this.#schemaByUri.set(base.replace(/#$/, ''), schema)
+      if (typeof anchor === 'string')
+        this.#schemaByUri.set(`${base.split('#', 1)[0]}#${anchor}`, schema)
       for (const inner of schemasIn(schema)) open.push([inner, base])
     }
   }
@@ -118,11 +122,11 @@ function absolute(reference: string, base: string): string | undefined {
   return URL.parse(reference, base)?.href
 }
 
-/** What a JSON pointer such as `/$defs/owner` names, if a schema can be there. */
-function pointed(holder: JsonObject, fragment: string): JsonObject | boolean | undefined {
+/** Resolves a JSON pointer such as `/$defs/owner`; undefined if no schema can be there. */
+function resolvePointer(holder: JsonObject, fragment: string): JsonObject | boolean | undefined {
   let value: unknown = holder
-  for (const written of fragment.slice(1).split('/')) {
-    const key = decoded(written)?.replaceAll('~1', '/').replaceAll('~0', '~')
+  for (const segment of fragment.slice(1).split('/')) {
+    const key = decodeUri(segment)?.replaceAll('~1', '/').replaceAll('~0', '~')
     if (key === undefined) return undefined
     if (isList(value)) value = /^\d{1,9}$/.test(key) ? value[Number(key)] : undefined
     else value = isObject(value) ? ownMember(value, key) : undefined
@@ -130,7 +134,7 @@ function pointed(holder: JsonObject, fragment: string): JsonObject | boolean | u
   return typeof value === 'boolean' || isObject<JsonValue>(value) ? value : undefined
 }
 
-function decoded(text: string): string | undefined {
+function decodeUri(text: string): string | undefined {
   try {
     return decodeURIComponent(text)
   } catch {

@@ -4,21 +4,22 @@ import type { ToolDefinition } from '#tools/model'
 import { readSchema, type SchemaPlace } from './read-schema.ts'
 
 /**
- * The tools that a provider can be told of, with their schemas as it takes them. One unusable schema
- * would make it refuse the whole request, so that its tool is left out, with a reason.
+ * Returns the tools that a provider accepts, with their schemas in its form. One unusable schema would make
+ * the provider refuse the whole request, so such a tool is left out, with a reason.
  */
 export async function offerable<Tool extends Pick<ToolDefinition, 'id' | 'inputSchema'>>(
   tools: readonly Tool[],
   schemas: SchemaChecker,
 ): Promise<{ tools: readonly Tool[]; warnings: readonly string[] }> {
-  const offered: Tool[] = []
+  const usableTools: Tool[] = []
   const warnings: string[] = []
   for (const tool of tools) {
     const fault = schemaFault(tool.inputSchema) ?? (await compilingFault(tool, schemas))
-    if (fault === undefined) offered.push({ ...tool, inputSchema: offeredSchema(tool.inputSchema) })
+    if (fault === undefined)
+      usableTools.push({ ...tool, inputSchema: offeredSchema(tool.inputSchema) })
     else warnings.push(`The tool ${tool.id} is left out: ${fault}`)
   }
-  return { tools: offered, warnings }
+  return { tools: usableTools, warnings }
 }
 
 async function compilingFault(
@@ -29,38 +30,49 @@ async function compilingFault(
   return verdict.checked ? undefined : verdict.reason
 }
 
-/** Why no call can fit an input schema, or what the schema says cannot be known; undefined: it is usable. */
+/** Returns why no call can match an input schema, or why that cannot be known; undefined: it is usable. */
 export function schemaFault(schema: JsonObject): string | undefined {
   const root = readSchema(schema)
   const [reference] = root.dangling
   if (reference !== undefined) {
     const isElsewhere = /^[a-z][a-z0-9+.-]*:/i.test(reference)
-    const shown = reference.slice(0, 200)
+    const excerpt = reference.slice(0, 200)
     return isElsewhere
-      ? `its schema refers to ${shown}, and nothing outside of a schema is read`
-      : `its schema refers to ${shown}, which it does not have`
+      ? `its schema refers to ${excerpt}, and nothing outside of a schema is read`
+      : `its schema refers to ${excerpt}, which it does not have`
   }
   if (!mayBeObject(root)) {
     return 'its schema does not allow an object, and the parameters of a tool are one'
   }
-  return isImpossible(root, [], { left: maxPlaces })
+  return isImpossible(root, [], { remaining: maxPlaces })
     ? 'no parameters can fit its schema'
     : undefined
 }
 
 /**
- * The schema as providers take it: an object at the top, without references and unions there. Parts
- * below stay as they are, with what they refer to.
+ * Returns the schema in the form that providers accept: an object at the top, without references and unions
+ * there. Lower parts stay unchanged, with everything that they refer to.
  */
 export function offeredSchema(schema: JsonObject): JsonObject {
-  const composed = ['$ref', '$dynamicRef', 'allOf', 'anyOf', 'oneOf', 'not', 'enum', 'const']
+  const composingKeywords = [
+    '$ref',
+    '$dynamicRef',
+    'allOf',
+    'anyOf',
+    'oneOf',
+    'not',
+    'enum',
+    'const',
+  ]
   const root = readSchema(schema)
-  if (composed.every((keyword) => schema[keyword] === undefined))
+  if (composingKeywords.every((keyword) => schema[keyword] === undefined))
     return { ...schema, type: 'object' }
-  const kept = Object.entries(schema).filter(([keyword]) => !composed.includes(keyword))
-  const properties = [...root.properties].map(([name, place]) => [name, place.written])
+  const plainEntries = Object.entries(schema).filter(
+    ([keyword]) => !composingKeywords.includes(keyword),
+  )
+  const properties = [...root.properties].map(([name, place]) => [name, place.schema])
   return {
-    ...objectOf<JsonValue>(Object.fromEntries(kept)),
+    ...objectOf<JsonValue>(Object.fromEntries(plainEntries)),
     ...(root.description !== '' && { description: root.description }),
     type: 'object',
     properties: objectOf<JsonValue>(Object.fromEntries(properties)),
@@ -74,28 +86,29 @@ function mayBeObject(place: SchemaPlace): boolean {
 
 const maxPlaces = 500
 
-/** Whether no value is valid; false also where that is not clear. */
+/** Whether no value is valid; false if that is unclear. */
 function isImpossible(
   place: SchemaPlace,
-  above: readonly SchemaPlace[],
-  budget: { left: number },
+  outerPlaces: readonly SchemaPlace[],
+  budget: { remaining: number },
 ): boolean {
-  if (--budget.left < 0) return false
+  if (--budget.remaining < 0) return false
   if (place.isFalse || place.isContradictory || place.isWithoutChoice) return true
   if (place.parts.some(({ not }) => not === true || isEmpty(not))) return true
   const { leaves } = place
-  if (leaves.length > 1) return leaves.every((leaf) => isImpossible(leaf, above, budget))
+  if (leaves.length > 1) return leaves.every((leaf) => isImpossible(leaf, outerPlaces, budget))
   const { minimum = -Infinity, maximum = Infinity } = place.limits
   const isNumber =
     place.types.length > 0 && place.types.every((type) => /^(?:integer|number)$/.test(type))
   if (isNumber && !place.isNullable && Number(minimum) > Number(maximum)) return true
-  const isObjectOnly = above.length === 0 || (place.types.join() === 'object' && !place.isNullable)
+  const isObjectOnly =
+    outerPlaces.length === 0 || (place.types.join() === 'object' && !place.isNullable)
   if (!isObjectOnly) return false
-  // A value that must contain a value of its own kind would have no end.
-  if (above.some((outer) => isSamePlace(outer, place))) return true
+  // A value that must contain a value of the same kind would never end.
+  if (outerPlaces.some((outer) => isSamePlace(outer, place))) return true
   return place.required.some((name) => {
     const field = place.property(name)
-    return field !== undefined && isImpossible(field, [...above, place], budget)
+    return field !== undefined && isImpossible(field, [...outerPlaces, place], budget)
   })
 }
 
@@ -105,11 +118,15 @@ function isEmpty(value: unknown): boolean {
 
 function isSamePlace(one: SchemaPlace, other: SchemaPlace): boolean {
   const parts = new Set(one.parts.filter((part) => !isReference(part)))
-  const others = other.parts.filter((part) => !isReference(part))
-  return parts.size > 0 && others.length === parts.size && others.every((part) => parts.has(part))
+  const otherParts = other.parts.filter((part) => !isReference(part))
+  return (
+    parts.size > 0 &&
+    otherParts.length === parts.size &&
+    otherParts.every((part) => parts.has(part))
+  )
 }
 
-/** Says nothing but where the schema is. */
+/** Whether a part only refers to another schema. */
 function isReference(part: JsonObject): boolean {
   return Object.keys(part).every((keyword) => /^\$|^(?:title|description)$/.test(keyword))
 }

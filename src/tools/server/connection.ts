@@ -18,7 +18,7 @@ import {
 import { startFailed } from './errors.ts'
 import { openHttp } from './open-http.ts'
 import { openStdio } from './open-stdio.ts'
-import { checkMirrored, parameterHeaders } from './parameter-headers.ts'
+import { checkMirroredParameters, parameterHeaders } from './parameter-headers.ts'
 import { type HttpSignIn, httpSignIn } from './sign-in.ts'
 
 export interface ConnectOptions {
@@ -48,15 +48,16 @@ export async function connect(
   options: ConnectOptions,
 ): Promise<Connection> {
   const { transport } = definition
-  const stored = transport.kind === 'stdio' ? undefined : httpSignIn(transport, options.runtime)
-  const { signIn = stored } = options
+  const storedSignIn =
+    transport.kind === 'stdio' ? undefined : httpSignIn(transport, options.runtime)
+  const { signIn = storedSignIn } = options
   const openOptions = { ...options, signIn, mask: serverMask(transport, signIn?.secrets) }
-  const opened =
+  const server =
     transport.kind === 'stdio'
       ? await openStdio(definition, transport, openOptions)
       : await openHttp(definition, transport, openOptions)
-  await refuseOurselves(definition, opened)
-  return new Connection(definition, opened, openOptions)
+  await refuseOurselves(definition, server)
+  return new Connection(definition, server, openOptions)
 }
 
 /** Limits of a listing: the pages of a faulty server may never end. */
@@ -71,10 +72,10 @@ export class Connection {
   readonly #hasHeaders: boolean
   #isClosed = false
 
-  constructor(definition: ServerDefinition, opened: OpenedServer, { note, mask }: OpenOptions) {
-    const { client } = opened
+  constructor(definition: ServerDefinition, server: OpenedServer, { note, mask }: OpenOptions) {
+    const { client } = server
     this.#definition = definition
-    this.#opened = opened
+    this.#opened = server
     this.#mask = mask
     this.#hasHeaders = definition.transport.kind === 'http' && client.getProtocolEra() === 'modern'
     client.setNotificationHandler('notifications/tools/list_changed', () => {
@@ -100,20 +101,20 @@ export class Connection {
   async list(signal?: AbortSignal): Promise<ListedTools> {
     // Without the capability, the client would answer by itself and print a warning.
     if (!this.#opened.client.getServerCapabilities()?.tools) return { tools: [], problems: [] }
-    const listed: unknown[] = []
-    const seen = new Set<string>()
+    const rawTools: unknown[] = []
+    const cursors = new Set<string>()
     let ttlMs: number | undefined
     let params: { cursor?: string } = {}
-    for (let page = 0; page < maxPages && listed.length < maxTools; page++) {
+    for (let page = 0; page < maxPages && rawTools.length < maxTools; page++) {
       const { tools, nextCursor: cursor, ttlMs: ttl } = await this.#listPage(params, signal)
-      if (Array.isArray(tools)) for (const tool of tools) listed.push(tool)
+      if (Array.isArray(tools)) for (const tool of tools) rawTools.push(tool)
       if (typeof ttl === 'number') ttlMs = Math.min(ttl, ttlMs ?? ttl)
-      if (typeof cursor !== 'string') return { ...this.#read(listed), ttlMs }
-      if (seen.has(cursor)) break
-      seen.add(cursor)
+      if (typeof cursor !== 'string') return { ...this.#read(rawTools), ttlMs }
+      if (cursors.has(cursor)) break
+      cursors.add(cursor)
       params = { cursor }
     }
-    const { tools, problems } = this.#read(listed)
+    const { tools, problems } = this.#read(rawTools)
     const message = `its list of tools has no end; ${tools.length} were read`
     return { tools, problems: [...problems, { code: 'tools-listed', message }] }
   }
@@ -132,11 +133,11 @@ export class Connection {
     }
   }
 
-  #read(listed: readonly unknown[]): ListedTools {
-    const read = readTools(this.#definition.name, listed)
-    const checked = this.#hasHeaders ? checkMirrored(read) : read
-    for (const { name, inputSchema } of checked.tools) this.#schemas.set(name, inputSchema)
-    return checked
+  #read(rawTools: readonly unknown[]): ListedTools {
+    const toolList = readTools(this.#definition.name, rawTools)
+    const checkedList = this.#hasHeaders ? checkMirroredParameters(toolList) : toolList
+    for (const { name, inputSchema } of checkedList.tools) this.#schemas.set(name, inputSchema)
+    return checkedList
   }
 
   async call(
@@ -147,7 +148,7 @@ export class Connection {
     const { name: server, callTimeoutMs } = this.#definition
     const { signal, onProgress, inputSchema, timeoutMs = callTimeoutMs } = options
     // The client passes a call to the transport at once, or not at all.
-    const sent = signal?.aborted !== true && !this.isClosed()
+    const isSent = signal?.aborted !== true && !this.isClosed()
     const ask = async (): Promise<JsonObject> => {
       // The client adds such headers only if it also parses the result.
       const schema = this.#hasHeaders ? (this.#schemas.get(tool) ?? inputSchema) : undefined
@@ -174,10 +175,10 @@ export class Connection {
       return maskedError(readOutcome(result), this.#mask)
     } catch (error) {
       if (error instanceof ToolCallError) throw error
-      const cancelled = signal?.aborted === true
+      const isCancelled = signal?.aborted === true
       if (httpStatus(error) === sessionGone) this.#isClosed = true
-      const ending = cancelled ? undefined : await this.#opened.ending()
-      const failure = callFailure(error, { server, tool, timeoutMs, sent, cancelled, ending })
+      const ending = isCancelled ? undefined : await this.#opened.ending()
+      const failure = callFailure(error, { server, tool, timeoutMs, isSent, isCancelled, ending })
       const message = this.#mask(failure.message)
       throw new ToolCallError({ ...failure, message }, { cause: error })
     }

@@ -19,37 +19,36 @@ export function startCancelled(server: string, cause?: unknown): ToolCallError {
 
 export class ServersNotTrustedError extends ToolError {
   constructor(servers: readonly ServerDefinition[]) {
-    const blocked = servers[0]?.blocked
+    const block = servers[0]?.blocked
     const names = servers.map(({ name }) => name).join(', ')
-    const because =
-      blocked?.reason === 'changed' ? blocked.message : 'the workspace was never trusted'
+    const because = block?.reason === 'changed' ? block.message : 'the workspace was never trusted'
     super({
       code: 'servers-not-trusted',
       message: `Not started: ${names}, because ${because}`,
-      hint: blocked?.hint,
+      hint: block?.hint,
       exitCode: exitCode.refused,
     })
   }
 }
 
 export class NoServersError extends ToolError {
-  constructor(disabled: readonly string[], diagnostics: readonly Diagnostic[]) {
-    const broken = diagnostics.find(isUnreadable)
-    if (broken) {
-      const { path, line } = broken
+  constructor(disabledNames: readonly string[], diagnostics: readonly Diagnostic[]) {
+    const unreadable = diagnostics.find(isUnreadable)
+    if (unreadable) {
+      const { path, line } = unreadable
       const place = line === undefined ? path : `${path}:${line}`
       super({
         code: 'configuration-unreadable',
-        message: `No server is known, because ${place} cannot be read: ${broken.message}`,
+        message: `No server is known, because ${place} cannot be read: ${unreadable.message}`,
         hint: 'Fix the file; skillrail tools import shows which servers are found then.',
-        diagnostics: diagnostics.filter((diagnostic) => diagnostic !== broken),
+        diagnostics: diagnostics.filter((diagnostic) => diagnostic !== unreadable),
       })
       return
     }
     const message =
-      disabled.length === 0
+      disabledNames.length === 0
         ? 'No MCP server is configured for this project'
-        : `Every MCP server of this project is disabled: ${disabled.join(', ')}`
+        : `Every MCP server of this project is disabled: ${disabledNames.join(', ')}`
     const hint = writeOne
     super({ code: 'no-servers', message, hint, diagnostics, exitCode: exitCode.notFound })
   }
@@ -64,18 +63,18 @@ export function isUnreadable({ code, severity }: Diagnostic): boolean {
 }
 
 export class ServerNotFoundError extends ToolError {
-  constructor(name: string, known: readonly string[]) {
-    const list = known.length === 0 ? 'None is configured.' : `Configured: ${known.join(', ')}.`
+  constructor(name: string, names: readonly string[]) {
+    const list = names.length === 0 ? 'None is configured.' : `Configured: ${names.join(', ')}.`
     super({
       code: 'server-not-found',
       message: `There is no server ${name}`,
-      hint: `${didYouMean(name, known)} ${list}`.trimStart(),
+      hint: `${didYouMean(name, names)} ${list}`.trimStart(),
       exitCode: exitCode.notFound,
     })
   }
 }
 
-type Configured = Pick<ServerConfiguration, 'servers' | 'diagnostics'>
+type Configuration = Pick<ServerConfiguration, 'servers' | 'diagnostics'>
 
 function isUntrusted({ disabled, blocked }: ServerDefinition): boolean {
   return !disabled && blocked !== undefined && blocked.reason !== 'unresolved'
@@ -85,9 +84,11 @@ function isUntrusted({ disabled, blocked }: ServerDefinition): boolean {
 export function unaskedServers({
   servers,
   diagnostics,
-}: Configured): ServersNotTrustedError | NoServersError | undefined {
-  const untrusted = servers.filter(isUntrusted).toSorted((a, b) => compareText(a.name, b.name))
-  if (untrusted.length > 0) return new ServersNotTrustedError(untrusted)
+}: Configuration): ServersNotTrustedError | NoServersError | undefined {
+  const untrustedServers = servers
+    .filter(isUntrusted)
+    .toSorted((a, b) => compareText(a.name, b.name))
+  if (untrustedServers.length > 0) return new ServersNotTrustedError(untrustedServers)
   if (servers.some(({ disabled }) => !disabled)) return undefined
   return new NoServersError(
     servers.map(({ name }) => name),
@@ -96,14 +97,14 @@ export function unaskedServers({
 }
 
 /** Returns the diagnostics of a configuration that are not in the error of {@link unaskedServers}. */
-export function configurationDiagnostics(configuration: Configured): readonly Diagnostic[] {
+export function configurationDiagnostics(configuration: Configuration): readonly Diagnostic[] {
   const diagnostics = configuration.diagnostics.filter(({ severity }) => severity !== 'info')
   const isReported = unaskedServers(configuration) instanceof NoServersError
   return isReported ? diagnostics.filter(({ severity }) => severity !== 'error') : diagnostics
 }
 
 /** @throws {ServersNotTrustedError}, {NoServersError} if no server may be asked */
-export function requireServers(configuration: Configured): void {
+export function requireServers(configuration: Configuration): void {
   if (configuration.servers.some((server) => !server.disabled && !isUntrusted(server))) return
   const problem = unaskedServers(configuration)
   if (problem) throw problem

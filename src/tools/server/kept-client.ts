@@ -148,8 +148,8 @@ class KeptConnection implements ServerConnection {
     try {
       const result = await request(this.#clients.client, 'tools/list', {}, { signal })
       const meta = keptSchemas().listed.parse(metaOf(result))
-      const listed: readonly unknown[] = Array.isArray(result['tools']) ? result['tools'] : []
-      const { tools, problems } = readTools(name, listed.map(definitionIn))
+      const rawTools: readonly unknown[] = Array.isArray(result['tools']) ? result['tools'] : []
+      const { tools, problems } = readTools(name, rawTools.map(definitionIn))
       this.instance = meta.instance
       return { tools, problems: [...meta.problems, ...problems], ttlMs: meta.ttlMs }
     } catch (error) {
@@ -163,7 +163,11 @@ class KeptConnection implements ServerConnection {
     const isEarly = signal?.aborted === true
     try {
       const meta = { timeoutMs, inputSchema }
-      const params = { name: tool, arguments: parameters, _meta: { [metaKey]: plain(meta) } }
+      const params = {
+        name: tool,
+        arguments: parameters,
+        _meta: { [metaKey]: withoutUndefined(meta) },
+      }
       const result = await request(this.#clients.client, 'tools/call', params, {
         signal,
         // The other process measures the time-out of the call, from the moment when its server runs.
@@ -299,7 +303,7 @@ function metaOf(result: JsonObject): unknown {
 }
 
 /** Removes undefined members, which JSON cannot contain. */
-function plain(value: {
+function withoutUndefined(value: {
   timeoutMs?: number | undefined
   inputSchema?: JsonObject | undefined
 }): JsonObject {

@@ -97,8 +97,8 @@ class StartTimeout extends Error {}
 function reasonOf(error: unknown, timeoutMs: number): string {
   if (error instanceof StartTimeout || hasCode(error, 'REQUEST_TIMEOUT'))
     return `it gave no answer within ${timeoutMs} ms`
-  const unreached = neverReached(error)
-  if (unreached !== undefined) return `nothing answers there (${unreached})`
+  const networkError = neverReached(error)
+  if (networkError !== undefined) return `nothing answers there (${networkError})`
   const status = httpStatus(error)
   if (status !== undefined) return `it answers with HTTP ${status}`
   return hasCode(error, 'CLIENT_HTTP_UNEXPECTED_CONTENT')
@@ -110,7 +110,7 @@ function reasonOf(error: unknown, timeoutMs: number): string {
 function limitedFetch(limit: number, signIn: HttpSignIn | undefined): FetchLike {
   return async (url, init) => {
     const response = await fetch(url, init)
-    await signIn?.seen(response)
+    await signIn?.inspect(response)
     if (init?.method !== 'POST' || response.body === null || !response.ok) return response
     let bytes = 0
     const count = new TransformStream<Uint8Array, Uint8Array>({

@@ -34,7 +34,7 @@ export async function openStdio(
     import('@modelcontextprotocol/client'),
     startProcess(definition, transport, options),
   ])
-  const stderr = createCapture(2 * keptBytes)
+  const stderr = createCapture(2 * tailBytes)
   process.stderr.on('data', stderr.add)
   const stderrText = (): string => lastLines(stderr.finish(), mask)
   let garbage: string | undefined
@@ -56,12 +56,12 @@ export async function openStdio(
     await client.connect(pipe, { timeout: definition.startupTimeoutMs, signal })
   } catch (error) {
     // Read before we end the process, because only an earlier end explains the error.
-    const ended = await endOf(process)
+    const processEnd = await endOf(process)
     await process.end()
     if (signal.aborted) throw startCancelled(definition.name, error)
-    const hasFailed = ended?.kind === 'exit' && ended.code !== 0
+    const hasFailed = processEnd?.kind === 'exit' && processEnd.code !== 0
     const missing = hasFailed ? missingFor(transport, project) : undefined
-    const end = missing ?? (ended && endingText(ended, stderrText()))
+    const end = missing ?? (processEnd && endingText(processEnd, stderrText()))
     const message = mask(startFailure(definition, error, end, garbage, stderrText()))
     const stderrTail = stderrText() || (garbage ?? '')
     throw startFailed({ message, stderrTail }, { cause: error })
@@ -70,8 +70,8 @@ export async function openStdio(
     client,
     instance: `${process.pid}-${runtime.id()}`,
     async ending() {
-      const ended = await endOf(process)
-      return ended && endingText(ended, stderrText())
+      const processEnd = await endOf(process)
+      return processEnd && endingText(processEnd, stderrText())
     },
     // The client drops a broken transport, but processes that a crashed server started still run.
     close: () => client.close().finally(() => process.end()),
@@ -115,8 +115,8 @@ function programOfUser(
   if (command.includes('/') || platform === 'win32') return command
   const program = findProgram(command, { env, platform, cwd: project })
   if (program !== undefined) return program
-  const others = 'the project and folders that another account can write do not count'
-  throw new Error(`there is no program ${command} on the search path; ${others}`)
+  const explanation = 'the project and folders that another account can write do not count'
+  throw new Error(`there is no program ${command} on the search path; ${explanation}`)
 }
 
 function missingFor({ command, cwd }: StdioServer, project: string): string | undefined {
@@ -150,8 +150,8 @@ function startFailure(
   if (hasEnded && end !== undefined) return head + end
   const isLate = hasCode(error, 'REQUEST_TIMEOUT')
   const reason = isLate ? `it gave no answer within ${startupTimeoutMs} ms` : messageOf(error)
-  const printed = garbage === undefined ? '' : `; it printed ${JSON.stringify(garbage)} to stdout`
-  return head + reason + printed + lastOutput(stderr)
+  const output = garbage === undefined ? '' : `; it printed ${JSON.stringify(garbage)} to stdout`
+  return head + reason + output + lastOutput(stderr)
 }
 
 function endingText(end: ProcessEnd, stderr: string): string {
@@ -182,14 +182,14 @@ function answerRoots(client: Client, args: readonly string[], project: string): 
 /** Returns a server's environment: the usual variables without credentials, and its configured ones. */
 function serverEnvironment(
   runtime: Pick<Runtime, 'env' | 'platform'>,
-  configured: Readonly<Record<string, string>>,
+  variables: Readonly<Record<string, string>>,
 ): Record<string, string> {
   const names = runtime.platform === 'win32' ? onWindows : onScreens
   // A value with this beginning is an exported shell function.
-  const inherited = Object.entries(passedOn(runtime, names)).filter(
+  const inheritedVariables = Object.entries(passedOn(runtime, names)).filter(
     ([, value]) => !value.startsWith('()'),
   )
-  return { ...Object.fromEntries(inherited), ...configured }
+  return { ...Object.fromEntries(inheritedVariables), ...variables }
 }
 
 /** Variables for the screen of a browser. */
@@ -199,15 +199,15 @@ const onScreens =
 const onWindows =
   'HOMEDRIVE HOMEPATH PROCESSOR_ARCHITECTURE PROGRAMFILES(X86) PROGRAMW6432 USERNAME'.split(' ')
 
-const keptBytes = 16_384
-const keptLines = 20
+const tailBytes = 16_384
+const tailLines = 20
 
 function lastLines({ head, tail, droppedBytes }: CapturedOutput, mask: Mask): string {
   const isCut = droppedBytes > 0
-  const whole = mask(stripVTControlCharacters(isCut ? tail : head)).trim()
+  const output = mask(stripVTControlCharacters(isCut ? tail : head)).trim()
   // A cut text may begin inside a secret, which the mask does not recognise, so the first half is dropped.
-  const visible = isCut ? whole.slice(whole.length / 2).replace(/^[^\n]*\n/, '') : whole
-  return visible.split('\n').slice(-keptLines).join('\n')
+  const visible = isCut ? output.slice(output.length / 2).replace(/^[^\n]*\n/, '') : output
+  return visible.split('\n').slice(-tailLines).join('\n')
 }
 
 /** How long output may still arrive after the end of the server. */
@@ -230,10 +230,10 @@ function stdioTransport(options: {
   let isClosed = false
   const transport: Transport = {
     async start() {
-      const read = splitLines(messageLimit, receive, refuse)
-      process.stdout.on('data', read)
-      process.stdout.on('end', closed)
-      void process.ended.then(() => setTimeout(closed, drainMs).unref())
+      const onData = splitLines(messageLimit, receive, refuse)
+      process.stdout.on('data', onData)
+      process.stdout.on('end', handleClose)
+      void process.ended.then(() => setTimeout(handleClose, drainMs).unref())
     },
     send(message) {
       if ('method' in message && 'id' in message) waiting.add(message.id)
@@ -246,7 +246,7 @@ function stdioTransport(options: {
     },
     async close() {
       await process.end()
-      closed()
+      handleClose()
     },
   }
   return transport
@@ -287,14 +287,14 @@ function stdioTransport(options: {
     fail(id, answerTooLarge, `its answer of ${bytes} bytes is over the limit of ${messageLimit}`)
   }
 
-  function closed(): void {
+  function handleClose(): void {
     if (isClosed) return
     isClosed = true
     transport.onclose?.()
   }
 }
 
-const keptEnds = 512
+const endBytes = 512
 
 /** Splits a stream into lines and stores at most `limit` bytes of each. */
 export function splitLines(
@@ -309,8 +309,8 @@ export function splitLines(
     bytes += part.length
     parts.push(part)
     if (bytes <= limit) return
-    const whole = Buffer.concat(parts)
-    parts = [whole.subarray(0, keptEnds), whole.subarray(-keptEnds)].map((end) => Buffer.from(end))
+    const line = Buffer.concat(parts)
+    parts = [line.subarray(0, endBytes), line.subarray(-endBytes)].map((end) => Buffer.from(end))
   }
 
   function finish(): void {

@@ -18,15 +18,15 @@ const types: readonly unknown[] = ['string', 'integer', 'boolean']
  * from Tool Parameters). Such a parameter has a unique header name in `x-mcp-header` and a scalar type, and
  * only `properties` lead to it. Undefined if a mark is wrong: the whole tool definition is then invalid.
  */
-function readMirrored(inputSchema: JsonObject): readonly MirroredParameter[] | undefined {
+function readMirroredParameters(inputSchema: JsonObject): readonly MirroredParameter[] | undefined {
   let marks = 0
   JSON.stringify(inputSchema, (key, value: unknown) => {
     if (key === mark) marks++
     return value
   })
-  const mirrored = marks === 0 ? [] : markedIn(inputSchema, [])
-  const names = new Set(mirrored.map(({ header }) => header.toLowerCase()))
-  return names.size === marks ? mirrored : undefined
+  const parameters = marks === 0 ? [] : markedIn(inputSchema, [])
+  const names = new Set(parameters.map(({ header }) => header.toLowerCase()))
+  return names.size === marks ? parameters : undefined
 }
 
 function markedIn(schema: JsonObject, path: readonly string[]): MirroredParameter[] {
@@ -40,10 +40,10 @@ function markedIn(schema: JsonObject, path: readonly string[]): MirroredParamete
 }
 
 /** Leaves out tools with wrong marks, as the protocol requires, and reports them. */
-export function checkMirrored(listed: ListedTools): ListedTools {
-  const problems = [...listed.problems]
-  const tools = listed.tools.filter(({ name, inputSchema }) => {
-    if (readMirrored(inputSchema)) return true
+export function checkMirroredParameters(toolList: ListedTools): ListedTools {
+  const problems = [...toolList.problems]
+  const tools = toolList.tools.filter(({ name, inputSchema }) => {
+    if (readMirroredParameters(inputSchema)) return true
     const message = `the tool ${name} is left out: ${mark} marks what cannot be a header`
     problems.push({ code: 'tools-listed', message })
     return false
@@ -57,9 +57,9 @@ export function parameterHeaders(
   parameters: JsonObject,
 ): Record<string, string> {
   const headers: Record<string, string> = {}
-  for (const { path, header } of readMirrored(inputSchema) ?? []) {
+  for (const { path, header } of readMirroredParameters(inputSchema) ?? []) {
     const text = textOf(valueAt(parameters, path))
-    if (text !== undefined) headers[`${prefix}${header}`] = encoded(text)
+    if (text !== undefined) headers[`${prefix}${header}`] = encodeText(text)
   }
   return headers
 }
@@ -70,7 +70,7 @@ function textOf(value: unknown): string | undefined {
 }
 
 /** Encodes text that a header cannot contain as `=?base64?…?=`. */
-function encoded(text: string): string {
+function encodeText(text: string): string {
   const isPlain = /^[\t\x20-\x7e]+$/.test(text) && text.trim() === text
   if (isPlain && !/^=\?base64\?.*\?=$/.test(text)) return text
   return `=?base64?${Buffer.from(text).toString('base64')}?=`

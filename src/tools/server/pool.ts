@@ -73,20 +73,20 @@ export function openServers(
   options: OpenServersOptions,
 ): ServerPool {
   const servers = new Map<string, PooledServer>()
-  const read = typeof source === 'function' ? source : () => source
-  let current = read()
+  const readDefinitions = typeof source === 'function' ? source : () => source
+  let current = readDefinitions()
   let ending: Promise<unknown> = Promise.resolve()
   const update = (): readonly ServerDefinition[] => {
-    const next = read()
-    if (next === current) return next
-    current = next
-    const unchanged = new Set(next.map((definition) => JSON.stringify(definition)))
-    const outdated = [...servers.values()].filter(
-      ({ definition }) => !unchanged.has(JSON.stringify(definition)),
+    const definitions = readDefinitions()
+    if (definitions === current) return definitions
+    current = definitions
+    const currentKeys = new Set(definitions.map((definition) => JSON.stringify(definition)))
+    const outdatedServers = [...servers.values()].filter(
+      ({ definition }) => !currentKeys.has(JSON.stringify(definition)),
     )
-    for (const { name } of outdated) servers.delete(name)
-    ending = Promise.allSettled([ending, ...outdated.map((server) => server.close())])
-    return next
+    for (const { name } of outdatedServers) servers.delete(name)
+    ending = Promise.allSettled([ending, ...outdatedServers.map((server) => server.close())])
+    return definitions
   }
   return {
     get definitions() {
@@ -99,14 +99,14 @@ export function openServers(
     ): Promise<ToolServer> {
       update()
       await ending
-      const server = pooled(name)
+      const server = pooledServer(name)
       await server.start(signal)
       return server
     },
     async list(listing?: ListOptions) {
       const definitions = update()
       await ending
-      return await listAll(definitions, pooled, listing)
+      return await listAll(definitions, pooledServer, listing)
     },
     states: (): ServerState[] =>
       update().map((definition) => stateOf(definition, servers.get(definition.name))),
@@ -115,7 +115,7 @@ export function openServers(
     },
   }
 
-  function pooled(name: string): PooledServer {
+  function pooledServer(name: string): PooledServer {
     const existing = servers.get(name)
     if (existing) return existing
     const server = poolServer(definitionOf(current, name), {
@@ -158,14 +158,14 @@ export async function listAll(
   const failures: ServerFailure[] = []
   const diagnostics: Diagnostic[] = []
   const ttlMs = new Map<string, number>()
-  const enabled = definitions.filter(({ disabled }) => !disabled)
+  const enabledDefinitions = definitions.filter(({ disabled }) => !disabled)
   const results = await Promise.all(
-    enabled.map(async ({ name, source: { path }, blocked }) => {
+    enabledDefinitions.map(async ({ name, source: { path }, blocked }) => {
       onServer?.({ server: name, state: 'starting' })
       try {
-        const listed = await inTime(serverOf(name).list({ signal }), patienceMs?.(name), name)
+        const toolList = await inTime(serverOf(name).list({ signal }), patienceMs?.(name), name)
         onServer?.({ server: name, state: 'running' })
-        return { name, path, listed }
+        return { name, path, toolList }
       } catch (error) {
         onServer?.({ server: name, state: 'failed' })
         return failureOf(name, error, blocked?.hint)
@@ -178,14 +178,14 @@ export async function listAll(
       failures.push(result)
       continue
     }
-    const { name, path, listed } = result
-    const problems = [...listed.problems]
-    for (const tool of listed.tools) {
+    const { name, path, toolList } = result
+    const problems = [...toolList.problems]
+    for (const tool of toolList.tools) {
       const message = `the tool ${tool.id} is listed again; the first one counts`
       if (tools.has(tool.id)) problems.push({ code: 'tool-repeated', message })
       else tools.set(tool.id, tool)
     }
-    if (listed.ttlMs !== undefined) ttlMs.set(name, listed.ttlMs)
+    if (toolList.ttlMs !== undefined) ttlMs.set(name, toolList.ttlMs)
     for (const { code, message } of problems)
       diagnostics.push({ code, severity: 'warning', message: `server "${name}": ${message}`, path })
   }
@@ -226,7 +226,7 @@ type PoolContext = Omit<ConnectOptions, 'signal'> & Pick<OpenServersOptions, 'co
 
 function poolServer(definition: ServerDefinition, context: PoolContext) {
   const { name } = definition
-  const stopped = new AbortController()
+  const stopController = new AbortController()
   let connection: ServerConnection | undefined
   let starting: Promise<ServerConnection> | undefined
   let lastError: string | undefined
@@ -242,15 +242,18 @@ function poolServer(definition: ServerDefinition, context: PoolContext) {
       else await running(signal)
     },
     async list({ signal } = {}) {
-      const listed = await (await running(signal)).list(signal)
-      return { ...listed, tools: listed.tools.filter((tool) => allowsTool(definition, tool.name)) }
+      const toolList = await (await running(signal)).list(signal)
+      return {
+        ...toolList,
+        tools: toolList.tools.filter((tool) => allowsTool(definition, tool.name)),
+      }
     },
     async call(tool, parameters, options) {
       requireAllowed(definition, tool)
       return await (await running(options?.signal)).call(tool, parameters, options)
     },
     async close() {
-      stopped.abort()
+      stopController.abort()
       await starting?.catch(() => undefined)
       await connection?.close()
     },
@@ -270,11 +273,11 @@ function poolServer(definition: ServerDefinition, context: PoolContext) {
   }
 
   async function startAnew(): Promise<ServerConnection> {
-    refuse(definition, stopped.signal.aborted)
+    refuse(definition, stopController.signal.aborted)
     try {
       // Remains of the last process are ended before the next one starts.
       await connection?.close()
-      const { signal } = stopped
+      const { signal } = stopController
       connection =
         (await context.connectKept?.(definition, signal)) ??
         (await connect(definition, { ...context, signal }))

@@ -30,9 +30,9 @@ export function readOutcome(result: JsonObject): ToolOutcome {
   const problems: AnswerProblem[] = []
   for (const [index, block] of blocksOf(result).entries()) {
     const isTooDeep = isDeepValue(block)
-    const read = isTooDeep || !isObject<JsonValue>(block) ? undefined : readBlock(block)
+    const contentBlock = isTooDeep || !isObject<JsonValue>(block) ? undefined : readBlock(block)
     const problem = isTooDeep ? deep : 'is invalid'
-    if (read) content.push(read)
+    if (contentBlock) content.push(contentBlock)
     else {
       const message = `block ${index + 1} of its content ${problem}`
       problems.push({ code: 'answer-invalid', message })
@@ -135,14 +135,14 @@ const longestDescription = 64 * 1024
 const largestDefinition = 1024 * 1024
 
 /** Reads each tool. Malformed, unusable and huge tools are left out and listed in `problems`. */
-export function readTools(server: string, listed: readonly unknown[]): ListedTools {
+export function readTools(server: string, values: readonly unknown[]): ListedTools {
   const tools: ToolDefinition[] = []
   const problems: ListedTools['problems'][number][] = []
-  for (const value of listed) {
+  for (const value of values) {
     // Some servers leave out the schema of a tool without parameters.
     const isBare = isObject(value) && !isObject(value['inputSchema'])
-    const read = isBare ? { ...value, inputSchema: { type: 'object' } } : value
-    const tool = readDefinition(read, server)
+    const candidate = isBare ? { ...value, inputSchema: { type: 'object' } } : value
+    const tool = readDefinition(candidate, server)
     const report = (code: string, problem: string): void => {
       const name = tool ? ` ${JSON.stringify(safeLine(tool.id.slice(0, 80)))}` : ''
       problems.push({ code, message: `the tool${name} ${problem}` })
@@ -152,10 +152,10 @@ export function readTools(server: string, listed: readonly unknown[]): ListedToo
       continue
     }
     const description = cutText(tool.description, longestDescription)
-    const cut = { ...tool, description }
+    const definition = { ...tool, description }
     const wrongId = toolIdProblem(tool.id) ?? toolIdProblem(tool.name)
     if (wrongId !== undefined) report('tool-name', `is left out: ${wrongId}`)
-    else if (isDeepValue(value) || JSON.stringify(cut).length > largestDefinition)
+    else if (isDeepValue(value) || JSON.stringify(definition).length > largestDefinition)
       report('tool-definition', 'is left out: its definition is too large or nested too deeply')
     else {
       if (tool.description.length > longestDescription)
@@ -163,7 +163,7 @@ export function readTools(server: string, listed: readonly unknown[]): ListedToo
           'tool-description',
           `has a description of ${tool.description.length} characters; cut`,
         )
-      tools.push(cut)
+      tools.push(definition)
     }
   }
   return { tools, problems }
@@ -173,8 +173,8 @@ interface FailedCall {
   server: string
   tool: string
   timeoutMs: number
-  sent: boolean
-  cancelled: boolean
+  isSent: boolean
+  isCancelled: boolean
   /** How the server's process ended, as in "it ended with exit code 1". */
   ending?: string | undefined
 }
@@ -182,20 +182,20 @@ interface FailedCall {
 /** A call that was refused before the tool ran is not delivered; for a call without an answer that is unknown. */
 export function callFailure(error: unknown, call: FailedCall): CallFailure {
   const { server, tool, timeoutMs } = call
-  const unanswered = call.sent ? 'unknown' : 'no'
+  const delivery = call.isSent ? 'unknown' : 'no'
   const detail = messageOf(error)
   const code = codeOf(error)
-  const answered = `The server ${server} answered the call of ${tool} with`
-  if (call.cancelled) return failure('cancelled', `The call of ${tool} was cancelled`, unanswered)
-  if (code === streamBroken) return lostConnection(call, detail, unanswered)
+  const prefix = `The server ${server} answered the call of ${tool} with`
+  if (call.isCancelled) return failure('cancelled', `The call of ${tool} was cancelled`, delivery)
+  if (code === streamBroken) return lostConnection(call, detail, delivery)
   if (typeof code === 'number') return answeredWithError(code, detail, call)
   if (code === 'CAPABILITY_NOT_SUPPORTED') return needsInput(tool, detail, 'yes')
   if (code === 'REQUEST_TIMEOUT')
-    return failure('timeout', `${tool} gave no answer within ${timeoutMs} ms`, unanswered)
+    return failure('timeout', `${tool} gave no answer within ${timeoutMs} ms`, delivery)
   if (code === 'INVALID_RESULT' || code === 'UNSUPPORTED_RESULT_TYPE')
-    return failure('protocol', `${answered} what is not a result: ${detail}`, 'yes')
+    return failure('protocol', `${prefix} what is not a result: ${detail}`, 'yes')
   if (code === 'CLIENT_HTTP_UNEXPECTED_CONTENT')
-    return failure('protocol', `${answered} ${foreign}`, unanswered)
+    return failure('protocol', `${prefix} ${foreign}`, delivery)
   const status = httpStatus(error)
   if (status === 401 || status === 403)
     return failure('server-unavailable', signInNeeded(server, status), 'no')
@@ -203,13 +203,13 @@ export function callFailure(error: unknown, call: FailedCall): CallFailure {
     const message = `The server ${server} no longer knows this session (HTTP 404)`
     return failure('connection-lost', message, 'no')
   }
-  if (status === 429) return failure('rate-limited', `${answered} HTTP ${status}`, 'no')
+  if (status === 429) return failure('rate-limited', `${prefix} HTTP ${status}`, 'no')
   if (status !== undefined)
-    return failure('protocol', `${answered} HTTP ${status}`, status < 500 ? 'no' : unanswered)
+    return failure('protocol', `${prefix} HTTP ${status}`, status < 500 ? 'no' : delivery)
   const reason = neverReached(error)
   if (reason !== undefined)
     return failure('server-unavailable', `The server ${server} cannot be reached: ${reason}`, 'no')
-  return lostConnection(call, detail, unanswered)
+  return lostConnection(call, detail, delivery)
 }
 
 function lostConnection(
@@ -330,13 +330,13 @@ export function serverMask(
   transport: ServerTransport,
   more: () => readonly string[] = () => [],
 ): Mask {
-  const [named, urls] =
+  const [variables, urls] =
     transport.kind === 'stdio'
       ? [Object.entries(transport.env), []]
       : [Object.entries(transport.headers), [transport.url]]
   const secrets = [
-    ...named.flatMap(([name, value]) => (isNameOfSecret(name) ? wordsOf(value) : [])),
-    ...[...named.map(([, value]) => value), ...urls].flatMap(passwordsOf),
+    ...variables.flatMap(([name, value]) => (isNameOfSecret(name) ? wordsOf(value) : [])),
+    ...[...variables.map(([, value]) => value), ...urls].flatMap(passwordsOf),
   ]
   const allSpellings = [...new Set(secrets.flatMap(spellings))].filter(isMaskable)
   // A secret that is a part of another one must come later.
@@ -375,20 +375,20 @@ function isMaskable(secret: string): boolean {
 
 /** Returns a value and, without the scheme, the credentials in a header. */
 function wordsOf(value: string): string[] {
-  const trimmed = value.trim()
-  const [, credentials] = /^(?:basic|bearer|token)\s+(\S.*)$/i.exec(trimmed) ?? []
-  return credentials === undefined ? [trimmed] : [trimmed, credentials]
+  const text = value.trim()
+  const [, credentials] = /^(?:basic|bearer|token)\s+(\S.*)$/i.exec(text) ?? []
+  return credentials === undefined ? [text] : [text, credentials]
 }
 
 /** Returns the password of an address, and values in its query with the name of a secret. */
 function passwordsOf(value: string): string[] {
   if (!value.includes('://') || !URL.canParse(value)) return []
   const { password, searchParams } = new URL(value)
-  const queried = [...searchParams].flatMap(([key, text]) => (isNameOfSecret(key) ? text : []))
-  return password === '' ? queried : [password, decoded(password), ...queried]
+  const querySecrets = [...searchParams].flatMap(([key, text]) => (isNameOfSecret(key) ? text : []))
+  return password === '' ? querySecrets : [password, decodeText(password), ...querySecrets]
 }
 
-function decoded(text: string): string {
+function decodeText(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {

@@ -133,8 +133,8 @@ async function startServing(
     return stop.signal.reason === 'idle' ? 'idle' : 'stopped'
   }
   try {
-    const routes = (requested: string): LocalRoute | undefined =>
-      requested === controlPath || requested.startsWith(`${controlPath}/`) ? route : undefined
+    const routes = (path: string): LocalRoute | undefined =>
+      path === controlPath || path.startsWith(`${controlPath}/`) ? route : undefined
     server = await openLocalServer({ token, routes, largestBody, onRequest: idle.busy })
     const identity = { project, process: ownIdentity(), startedAt }
     const record: KeptRecord = { version: 2, ...identity, port: server.port, token }
@@ -170,14 +170,14 @@ function endpoint({ sdk }: EndpointOptions, methods: Readonly<Record<string, Ans
     try {
       return await answer(params, context)
     } catch (error) {
-      throw new sdk.ProtocolError(failed, messageOf(error), encodeError(error))
+      throw new sdk.ProtocolError(failureCode, messageOf(error), encodeError(error))
     }
   }
   return server
 }
 
 /** A code in JSON-RPC's range for servers; the error's data has the details. */
-const failed = -32_000
+const failureCode = -32_000
 
 /** The tools of the process itself: list servers, start one, end all. */
 function controlMethods(options: EndpointOptions): Readonly<Record<string, Answer>> {
@@ -189,15 +189,15 @@ function controlMethods(options: EndpointOptions): Readonly<Record<string, Answe
       const call = requestOf(schemas.call, params)
       switch (call.name) {
         case controlTools.status:
-          return structured({ idleExitMs, servers: pool.states() })
+          return structuredResult({ idleExitMs, servers: pool.states() })
         case controlTools.start: {
           settings()
           const { server } = requestOf(schemas.server, call.arguments)
-          return structured({ instance: (await pool.get(server, { signal })).instance() })
+          return structuredResult({ instance: (await pool.get(server, { signal })).instance() })
         }
         case controlTools.stop:
           setImmediate(stop)
-          return structured({})
+          return structuredResult({})
         default:
           throw new ToolError({ code: 'tool-not-found', message: `There is no tool ${call.name}` })
       }
@@ -215,7 +215,7 @@ const controlDefinitions = [
   return { ...tool, inputSchema: { type: 'object', properties, required: Object.keys(properties) } }
 })
 
-function structured(value: object): Result {
+function structuredResult(value: object): Result {
   return { content: [{ type: 'text', text: JSON.stringify(value) }], structuredContent: value }
 }
 
@@ -230,8 +230,8 @@ function serverMethods(name: string, options: EndpointOptions): Readonly<Record<
       const { tools, problems, ttlMs } = await server.list({ signal })
       const meta = { instance: server.instance(), problems, ttlMs }
       const ttl = ttlMs !== undefined && { ttlMs }
-      const written = tools.map((tool) => listedTool(tool, metaKey, sdk.isSpecType.Tool))
-      return { tools: written, ...ttl, _meta: { [metaKey]: meta } }
+      const toolEntries = tools.map((tool) => listedTool(tool, metaKey, sdk.isSpecType.Tool))
+      return { tools: toolEntries, ...ttl, _meta: { [metaKey]: meta } }
     },
     async 'tools/call'(params, { mcpReq }) {
       const call = requestOf(schemas.call, params)

@@ -30,9 +30,9 @@ export async function serverRows(
   return definitions.map((definition) => {
     const { name, blocked } = definition
     const row = rowOf(definition, runtime)
-    const kept = status?.servers.find((server) => server.name === name)
-    if (kept?.state === 'running' || kept?.state === 'failed') {
-      return { ...row, state: kept.state, message: kept.message }
+    const keptServer = status?.servers.find((server) => server.name === name)
+    if (keptServer?.state === 'running' || keptServer?.state === 'failed') {
+      return { ...row, state: keptServer.state, message: keptServer.message }
     }
     const state = standingOf(definition)
     if (state !== 'usable') return { ...row, state, message: blocked?.message }
@@ -66,15 +66,15 @@ export interface MaskedServer extends Omit<ServerDefinition, 'digest'> {
 
 export function maskedServer(server: ServerDefinition): MaskedServer {
   const { transport } = server
-  const masked = (map: Readonly<Record<string, string>>): Record<string, string> =>
+  const maskValues = (map: Readonly<Record<string, string>>): Record<string, string> =>
     Object.fromEntries(Object.keys(map).map((key) => [key, mask]))
   if (transport.kind === 'stdio') {
     const { kind, command, args, env, cwd } = transport
-    const visible = { kind, command, args: maskedWords(args), env: masked(env), cwd }
+    const visible = { kind, command, args: maskedWords(args), env: maskValues(env), cwd }
     return { ...server, transport: visible, digest: undefined }
   }
   const { kind, url, headers } = transport
-  const visible = { kind, url: maskedUrl(url), headers: masked(headers) }
+  const visible = { kind, url: maskedUrl(url), headers: maskValues(headers) }
   return { ...server, transport: visible, digest: undefined }
 }
 

@@ -87,7 +87,7 @@ export async function signInAt(
       issParameterSupported: issuing?.authorization_response_iss_parameter_supported === true,
     })
     const code = answer.get('code')
-    if (code === null) throw refused(definition.name, answer)
+    if (code === null) throw refusal(definition.name, answer)
     await sdk.auth(provider, { ...flow, authorizationCode: code, ...(iss && { iss }) })
     const { client, tokens } = received
     if (!client || !tokens)
@@ -172,13 +172,13 @@ function providerOf(
   options: SignInOptions,
   { address, state }: Pick<Redirect, 'address' | 'state'>,
   discovery: SignInRecord['discovery'],
-  received: Partial<SignInRecord>,
+  record: Partial<SignInRecord>,
 ): OAuthClientProvider {
   const { clientId, clientSecret, open } = options
   const isDocument = clientId?.startsWith('https://') === true
   const methods = discovery.authorizationServerMetadata?.token_endpoint_auth_methods_supported
   if (clientId !== undefined && !isDocument)
-    received.client = { client_id: clientId, ...(clientSecret && { client_secret: clientSecret }) }
+    record.client = { client_id: clientId, ...(clientSecret && { client_secret: clientSecret }) }
   let verifier = ''
   return {
     redirectUrl: address,
@@ -192,10 +192,10 @@ function providerOf(
       ...(methods?.includes('none') === false ? {} : { token_endpoint_auth_method: 'none' }),
     },
     state: () => state,
-    clientInformation: () => received.client,
-    saveClientInformation: (client) => void (received.client = client),
+    clientInformation: () => record.client,
+    saveClientInformation: (client) => void (record.client = client),
     tokens: (): StoredOAuthTokens | undefined => undefined,
-    saveTokens: (tokens) => void (received.tokens = tokens),
+    saveTokens: (tokens) => void (record.tokens = tokens),
     redirectToAuthorization: ({ href }) => open(href),
     saveCodeVerifier: (text) => void (verifier = text),
     codeVerifier: () => verifier,
@@ -221,15 +221,15 @@ async function openRedirect(port: number) {
   server.listen(port, '127.0.0.1')
   await once(server, 'listening')
   const place = server.address()
-  const opened = typeof place === 'object' && place !== null ? place.port : port
+  const openPort = typeof place === 'object' && place !== null ? place.port : port
   const close = (): void => {
     server.close()
     server.closeAllConnections()
   }
-  return { address: `http://127.0.0.1:${opened}/callback`, state, answer: promise, close }
+  return { address: `http://127.0.0.1:${openPort}/callback`, state, answer: promise, close }
 }
 
-function refused(server: string, answer: URLSearchParams): ToolError {
+function refusal(server: string, answer: URLSearchParams): ToolError {
   const parts = ['error', 'error_description'].flatMap((name) => answer.get(name) ?? [])
   const reason = safeLine(parts.join(': ')).slice(0, 500) || 'it gave no code'
   const message = `The sign-in at ${server} was refused: ${reason}`

@@ -100,12 +100,12 @@ export class SignInNeeded extends Error {
 export interface HttpSignIn {
   authProvider?: AuthProvider
   /** Checks each answer for missing rights. */
-  seen(response: Response): Promise<void>
+  inspect(response: Response): Promise<void>
   /** Tokens that must not appear in messages. */
   secrets(): readonly string[]
 }
 
-export const noSignIn: HttpSignIn = { seen: async () => undefined, secrets: () => [] }
+export const noSignIn: HttpSignIn = { inspect: async () => undefined, secrets: () => [] }
 
 /** Returns a connection's sign-in. The token is read again for each request, and renewed once. */
 export function httpSignIn(
@@ -114,12 +114,12 @@ export function httpSignIn(
 ): HttpSignIn {
   const file = new SignInFile(url, runtime)
   if (hasAuthorization(headers)) return noSignIn
-  const sent = new Set<string>()
+  const sentTokens = new Set<string>()
   let last: string | undefined
   const authProvider: AuthProvider = {
     async token() {
       last = file.read()?.tokens?.access_token
-      if (last !== undefined) sent.add(last)
+      if (last !== undefined) sentTokens.add(last)
       return last
     },
     async onUnauthorized() {
@@ -133,7 +133,7 @@ export function httpSignIn(
   }
   return {
     authProvider,
-    async seen(response) {
+    async inspect(response) {
       if (response.status !== 403) return
       const { extractWWWAuthenticateParams } = await import('@modelcontextprotocol/client')
       const { error, scope } = extractWWWAuthenticateParams(response)
@@ -141,7 +141,7 @@ export function httpSignIn(
       if (record && scope !== record.wantedScope)
         await file.write({ ...record, wantedScope: scope })
     },
-    secrets: () => [...sent],
+    secrets: () => [...sentTokens],
   }
 }
 

@@ -18,7 +18,7 @@ import { withFileLock } from '#core/file-lock'
 import type { CallRecord } from '#tools/call/context'
 import { zod } from '#core/zod'
 
-/** `at`: when it began, an ISO time. */
+/** `at`: the start of the call, an ISO time. */
 type LoggedCall = CallRecord & { at: string; session: string }
 
 export interface CallLogReading {
@@ -26,18 +26,18 @@ export interface CallLogReading {
   diagnostics: readonly Diagnostic[]
 }
 
-/** Where the log begins anew; the one before it is kept as `….old`. */
+/** Size at which a new log begins; the earlier one is kept as `….old`. */
 const rotateBytes = 4 * 1024 * 1024
 const textLength = 200
 const listLength = 50
 
-/** Appends a line in one write, mode 0600; secrets are masked and long texts cut before. */
+/** Appends a line in one write, mode 0600. Secrets are masked and long texts cut before. */
 export async function appendCall(
   path: string,
   entry: CallRecord,
   context: Pick<LoggedCall, 'at' | 'session'>,
 ): Promise<void> {
-  const line = JSON.stringify({ ...context, ...redactValue(entry) }, cut)
+  const line = JSON.stringify({ ...context, ...redactValue(entry) }, shortenValue)
   makePrivateDirectory(dirname(path))
   const length = appendLine(path, line)
   if (length > rotateBytes) await rotate(path)
@@ -74,7 +74,7 @@ let schema: ReturnType<typeof callSchema> | undefined
 
 function callSchema() {
   const z = zod()
-  const known = z.looseObject({
+  const callRecord = z.looseObject({
     at: z.string(),
     session: z.string(),
     tool: z.string(),
@@ -82,7 +82,7 @@ function callSchema() {
     durationMs: z.number(),
     size: z.number(),
   })
-  return z.custom<LoggedCall>((value) => known.safeParse(value).success)
+  return z.custom<LoggedCall>((value) => callRecord.safeParse(value).success)
 }
 
 function appendLine(path: string, line: string): number {
@@ -99,7 +99,7 @@ function appendLine(path: string, line: string): number {
   }
 }
 
-/** A full disk or a crash can leave half a line; the next one must not be joined to it. */
+/** A full disk or a crash can leave half a line, to which the next line must not be joined. */
 function endsWhole(descriptor: number, size: number) {
   if (size === 0) return true
   const last = Buffer.alloc(1)
@@ -114,8 +114,8 @@ function rotate(path: string) {
   })
 }
 
-/** For `JSON.stringify`: long texts and lists by their beginning. */
-function cut(_key: string, value: unknown): unknown {
+/** Replacer for `JSON.stringify` that keeps the beginning of long texts and lists. */
+function shortenValue(_key: string, value: unknown): unknown {
   if (Array.isArray(value)) return value.slice(0, listLength)
   const isLong = typeof value === 'string' && value.length > textLength
   return isLong ? cutText(value, textLength) : value

@@ -4,18 +4,18 @@ import { parseReferences, type Reference, stepOf, textsOf } from './references.t
 import { callsTool, foldParameter, lastSegment, ownStep, resolveTool } from './match.ts'
 import type { Prerequisite, WorkflowDefinition, WorkflowTool } from './model.ts'
 
-/** Dangling references, cycles, missing triggers and, with `installed`, unknown tools. */
+/** Finds dangling references, cycles, missing triggers and, with `installedTools`, unknown tools. */
 export function checkWorkflows(
   workflows: readonly WorkflowDefinition[],
-  installed?: readonly WorkflowTool[],
+  installedTools?: readonly WorkflowTool[],
 ): Diagnostic[] {
-  const found = workflows.flatMap((workflow) => [
+  const diagnostics = workflows.flatMap((workflow) => [
     checkForm(workflow),
-    checkReferences(workflow, installed ?? []),
-    installed ? checkTools(workflow, installed) : [],
+    checkReferences(workflow, installedTools ?? []),
+    installedTools ? checkTools(workflow, installedTools) : [],
   ])
   const cycles = findCycles(workflows.filter(({ enabled }) => enabled))
-  return [...found, cycles].flat().toSorted(compareDiagnostics)
+  return [...diagnostics, cycles].flat().toSorted(compareDiagnostics)
 }
 
 function checkForm(workflow: WorkflowDefinition): Diagnostic[] {
@@ -32,28 +32,28 @@ function checkForm(workflow: WorkflowDefinition): Diagnostic[] {
   ].flat()
 }
 
-function checkTools(workflow: WorkflowDefinition, installed: readonly WorkflowTool[]) {
+function checkTools(workflow: WorkflowDefinition, installedTools: readonly WorkflowTool[]) {
   const { server, category, tools = [], changes = false } = workflow.triggers
-  const has = (tool: string) => resolveTool(tool, workflow, installed, undefined) !== undefined
+  const has = (tool: string) => resolveTool(tool, workflow, installedTools, undefined) !== undefined
   const missing = workflow.prerequisites.filter(({ tool }) => !has(tool))
-  const names = installed.flatMap(({ id, name }) => [name, id])
-  const unknown = missing.map(({ step, tool, required }) => {
+  const names = installedTools.flatMap(({ id, name }) => [name, id])
+  const unknownTools = missing.map(({ step, tool, required }) => {
     const consequence = required ? 'the workflow is not enforced' : 'the step is left out'
     const message = `step ${step}: no server here has ${tool}, so ${consequence}`
     const otherName = 'If a server has it under another name, add that name to "aliases".'
-    const meant = didYouMean(tool, names) || otherName
-    const hint = `${meant} skillrail tools refresh looks for new tools.`
+    const suggestion = didYouMean(tool, names) || otherName
+    const hint = `${suggestion} skillrail tools refresh looks for new tools.`
     return finding(workflow, 'workflow-tool-unknown', required ? 'warning' : 'info', message, hint)
   })
   const isReached =
     changes ||
-    (server !== undefined && installed.some((tool) => tool.server === server)) ||
+    (server !== undefined && installedTools.some((tool) => tool.server === server)) ||
     tools.some(has) ||
-    installed.some((tool) => category !== undefined && tool.category === category) ||
+    installedTools.some((tool) => category !== undefined && tool.category === category) ||
     (category === undefined && (workflow.triggers.keywords ?? []).length > 0)
-  if (isReached || (category === undefined && tools.length === 0)) return unknown
+  if (isReached || (category === undefined && tools.length === 0)) return unknownTools
   const message = 'no server here has a tool of its triggers'
-  return [...unknown, finding(workflow, 'workflow-unreachable', 'warning', message)]
+  return [...unknownTools, finding(workflow, 'workflow-unreachable', 'warning', message)]
 }
 
 function finding(
@@ -66,10 +66,10 @@ function finding(
   return { code, severity, message: `workflow '${name}': ${message}`, path, line, hint }
 }
 
-function checkReferences(workflow: WorkflowDefinition, installed: readonly WorkflowTool[]) {
+function checkReferences(workflow: WorkflowDefinition, installedTools: readonly WorkflowTool[]) {
   return workflow.prerequisites.flatMap((step) => [
     ...textsOf(step.params ?? {}).flatMap((text) => checkText(workflow, step, text)),
-    ...checkParameters(workflow, step, installed),
+    ...checkParameters(workflow, step, installedTools),
   ])
 }
 
@@ -110,23 +110,23 @@ function problemOf(
 function checkParameters(
   workflow: WorkflowDefinition,
   { step, tool: name, params = {} }: Prerequisite,
-  installed: readonly WorkflowTool[],
+  installedTools: readonly WorkflowTool[],
 ): Diagnostic[] {
-  const resolved = resolveTool(name, workflow, installed, undefined)
-  const { parameters = [], required = [], id } = resolved?.tool ?? {}
-  if (!resolved || parameters.length === 0) return []
-  const given = Object.keys({ ...params, ...resolved.params })
+  const resolution = resolveTool(name, workflow, installedTools, undefined)
+  const { parameters = [], required = [], id } = resolution?.tool ?? {}
+  if (!resolution || parameters.length === 0) return []
+  const passedNames = Object.keys({ ...params, ...resolution.params })
   const has = (parameter: string, names: readonly string[]) =>
     names.some((candidate) => foldParameter(candidate) === foldParameter(parameter))
-  const left = parameters.filter((parameter) => !has(parameter, given))
+  const unusedParameters = parameters.filter((parameter) => !has(parameter, passedNames))
   const misspelt = Object.keys(params).flatMap((parameter) => {
-    const meant = has(parameter, parameters) ? undefined : nearest(parameter, left)
-    if (meant === undefined) return []
+    const suggestion = has(parameter, parameters) ? undefined : nearest(parameter, unusedParameters)
+    if (suggestion === undefined) return []
     const message = `step ${step}: ${id} has no parameter ${parameter}, so it is not passed`
-    const hint = `Did you mean ${meant}?`
+    const hint = `Did you mean ${suggestion}?`
     return [finding(workflow, 'workflow-parameter-unknown', 'warning', message, hint)]
   })
-  const missing = required.filter((parameter) => !has(parameter, given))
+  const missing = required.filter((parameter) => !has(parameter, passedNames))
   return [
     ...misspelt,
     ...missing.map((parameter) => {
@@ -137,42 +137,41 @@ function checkParameters(
   ]
 }
 
-/** Workflows that are compared with each other, and cycles that are reported. */
+/** Limits of the search for cycles: workflows that are compared, and cycles that are reported. */
 const maxCompared = 500
 const maxCycles = 100
 
 /**
- * Workflows that trigger each other through their prerequisites. The gate never loops, since a
- * prerequisite is not gated again, but such workflows cannot work as meant. Each cycle is reported
- * once.
+ * Finds workflows that trigger each other through their prerequisites. The gate never loops, because it
+ * does not apply to prerequisites, but such workflows cannot work as intended. Each cycle is reported once.
  */
 function findCycles(workflows: readonly WorkflowDefinition[]): Diagnostic[] {
-  const compared = workflows.slice(0, maxCompared)
-  const finished = new Set<WorkflowDefinition>()
-  const found: Diagnostic[] = []
+  const candidates = workflows.slice(0, maxCompared)
+  const visited = new Set<WorkflowDefinition>()
+  const diagnostics: Diagnostic[] = []
   const visit = (workflow: WorkflowDefinition, path: readonly WorkflowDefinition[]): void => {
     const start = path.indexOf(workflow)
-    if (start !== -1 && found.length < maxCycles) {
+    if (start !== -1 && diagnostics.length < maxCycles) {
       const names = [...path.slice(start), workflow].map(({ name }) => name).join(' → ')
       const hint = 'Take a prerequisite out of one of them.'
       const message = `it is part of a cycle: ${names}`
-      found.push(finding(workflow, 'workflow-cycle', 'error', message, hint))
+      diagnostics.push(finding(workflow, 'workflow-cycle', 'error', message, hint))
     }
-    if (start !== -1 || finished.has(workflow)) return
-    const next = compared.filter((other) => wouldTrigger(workflow, other))
+    if (start !== -1 || visited.has(workflow)) return
+    const next = candidates.filter((other) => wouldTrigger(workflow, other))
     for (const other of next) visit(other, [...path, workflow])
-    finished.add(workflow)
+    visited.add(workflow)
   }
-  for (const workflow of compared) visit(workflow, [])
-  return found
+  for (const workflow of candidates) visit(workflow, [])
+  return diagnostics
 }
 
-/** Whether a prerequisite would trigger the other workflow, were it an ordinary call. */
+/** Whether a prerequisite would trigger the other workflow if it were an ordinary call. */
 function wouldTrigger(workflow: WorkflowDefinition, other: WorkflowDefinition) {
   const { tools = [] } = other.triggers
   return workflow.prerequisites.some(({ tool }) => {
     const call = { tool: { id: tool, server: '', name: lastSegment(tool) }, params: {} }
-    const isOwn = other !== workflow && ownStep(call, other) !== undefined
-    return !isOwn && tools.some((name) => callsTool(call, name, other))
+    const isOwnStep = other !== workflow && ownStep(call, other) !== undefined
+    return !isOwnStep && tools.some((name) => callsTool(call, name, other))
   })
 }

@@ -35,7 +35,7 @@ export function editWorkflows(
   return withFileLock(path, apply)
 }
 
-/** The text of a definition as it stands in its file, for a user to edit. */
+/** Returns the text of a definition from its file, for a user to edit. */
 export function definitionText({ path, name }: WorkflowDefinition): string {
   const { root, place } = rootOf(readText(path), path, name)
   return `${JSON.stringify(valueAt(root, place) ?? {}, undefined, 2)}\n`
@@ -51,13 +51,13 @@ export function checkDefinition(
   if (workflow) return { ...workflow, line: undefined }
   throw invalid(
     name,
-    diagnostics.map((found) => ({ ...found, line: undefined, column: undefined })),
+    diagnostics.map((diagnostic) => ({ ...diagnostic, line: undefined, column: undefined })),
   )
 }
 
-/** The same for text; {@link UsageError.diagnostics} have its lines. */
+/** Checks the text of a definition; the lines in {@link UsageError.diagnostics} are those of the text. */
 export function checkDefinitionText(name: string, text: string, path: string): JsonObject {
-  // In the line of the opening brace, so that lines are those of the text.
+  // The text begins on the line of the opening brace, so that the lines are those of the text.
   const { workflow, diagnostics } = readOne(`{${JSON.stringify(name)}: ${text}\n}`, path)
   if (!workflow) throw invalid(name, diagnostics)
   const document = readDocument(text, 'json')
@@ -76,7 +76,10 @@ function readText(path: string) {
   throw new StateFileError({ code: file.code, message: file.message })
 }
 
-/** The text of a file after an edit of one workflow. @throws {StateFileError} as {@link editWorkflows} */
+/**
+ * Returns the text of a file after an edit of one workflow. @throws {StateFileError} as {@link
+ * editWorkflows}
+ */
 export function editText(before: string, path: string, edit: WorkflowEdit): string {
   const text = before.trim() === '' ? '{}\n' : before
   const { place } = rootOf(text, path, edit.name)
@@ -103,7 +106,7 @@ function editedValue(edit: WorkflowEdit): JsonValue | undefined {
   return edit.kind === 'set' ? edit.value : edit.definition
 }
 
-/** The edited file must define the workflow; other definitions in it may be broken as before. */
+/** The edited file must define the workflow; other definitions in it may be as broken as before. */
 function requireDefinition(text: string, path: string, name: string): void {
   const { workflows, diagnostics } = readWorkflows([{ path, text }])
   if (workflows.every((workflow) => workflow.name !== name)) throw invalid(name, diagnostics)

@@ -32,7 +32,8 @@ export interface GateOptions {
   session: SessionStore
   callStep: StepCaller
   /**
-   * Throws where a workflow may make no calls; called before anything of it is announced or asked.
+   * Throws if a workflow is not allowed to make calls; called before any of its steps is announced or asked
+   * for.
    */
   permit?: ((workflow: WorkflowDefinition) => void) | undefined
   ask?: ((warning: string) => Promise<'run' | 'skip'>) | undefined
@@ -43,27 +44,26 @@ export interface GateOptions {
 }
 
 /**
- * Runs what a workflow demands before a call, and returns; or throws, and then the call must not be
- * made. What finished is recorded in the session at once, also when a later step fails. Throws
- * {@link ToolError} when a required prerequisite failed, {@link StateFileError} for
- * a session file that cannot be written.
+ * Makes the calls that workflows require before a call. If it throws, the call must not be made. Completed
+ * steps are recorded in the session at once, even if a later step fails. Throws {@link ToolError} if a
+ * required prerequisite failed, {@link StateFileError} if a session file cannot be written.
  */
 export async function runGate(call: GatedCall, options: GateOptions): Promise<void> {
   const { note, session } = options
   const { state, diagnostics } = await session.read()
   const { acting, also, notInstalled } = matchWorkflows(call, options.workflows, options.tools)
   for (const missing of notInstalled) note(notInstalledLine(missing))
-  const used = acting.map(({ workflow }) => workflow.name)
-  if (also.length > 0) note(multipleLine(used, also))
-  const callStep = calledOnce(options.callStep)
+  const usedNames = acting.map(({ workflow }) => workflow.name)
+  if (also.length > 0) note(multipleLine(usedNames, also))
+  const callStep = callOnce(options.callStep)
   for (const { workflow } of acting) {
     const { steps } = planWorkflow(call, workflow, state, options.tools)
     await pass(call, workflow, steps.filter(isOpen), diagnostics, { ...options, callStep })
   }
 }
 
-/** Two workflows that want one call get its answer. */
-function calledOnce(callStep: StepCaller): StepCaller {
+/** Lets workflows that need the same call share its answer. */
+function callOnce(callStep: StepCaller): StepCaller {
   const answers = new Map<string, ReturnType<StepCaller>>()
   return (id, params, signal) => {
     const key = JSON.stringify([id, params])
@@ -105,7 +105,7 @@ async function pass(
   })
 }
 
-/** A step that cannot be recorded would run before every call, so none is made. */
+/** Throws if steps cannot be recorded, because they would then run before every call. */
 function requireWritable(diagnostics: readonly Diagnostic[]): void {
   const problem = diagnostics.find(
     ({ code, severity }) => severity === 'error' && code !== 'session-corrupt',
@@ -132,19 +132,22 @@ function stepLines(steps: readonly PlannedStep[]) {
 async function runSteps(
   call: GatedCall,
   workflow: WorkflowDefinition,
-  planned: readonly PlannedStep[],
+  plannedSteps: readonly PlannedStep[],
   state: SessionState,
   options: GateOptions,
 ) {
   const results = new Map<number, JsonValue>()
-  const again = new Set(planned.filter(({ status }) => status === 'run').map(({ step }) => step))
+  const again = new Set(
+    plannedSteps.filter(({ status }) => status === 'run').map(({ step }) => step),
+  )
   for (const prerequisite of workflow.prerequisites) {
     const completion = (tool: string, scope: ScopeValues): Completion | undefined =>
       again.has(prerequisite.step) ? undefined : findCompletion(state, workflow.name, tool, scope)
-    const installed = options.tools
-    const step = planStep(prerequisite, { call, workflow, installed, results, completion })
-    const kept = step.status === 'valid' ? completion(step.tool, step.scope)?.value : undefined
-    if (kept !== undefined) results.set(step.step, kept)
+    const installedTools = options.tools
+    const step = planStep(prerequisite, { call, workflow, installedTools, results, completion })
+    const storedValue =
+      step.status === 'valid' ? completion(step.tool, step.scope)?.value : undefined
+    if (storedValue !== undefined) results.set(step.step, storedValue)
     await runStep(step, workflow, results, options)
   }
 }
@@ -173,8 +176,8 @@ async function runStep(
     const value = jsonIn(result.value)
     results.set(number, value)
     const record = { workflow: workflow.name, tool: name, scope, result: result.text }
-    const kept = isReferred(number, workflow.prerequisites) ? value : undefined
-    await session.change([{ kind: 'record', ...record, value: kept }])
+    const storedValue = isReferred(number, workflow.prerequisites) ? value : undefined
+    await session.change([{ kind: 'record', ...record, value: storedValue }])
     note(`✓ Step ${number}: ${name} completed`)
     return
   }
@@ -218,16 +221,16 @@ function isOpen({ status }: PlannedStep) {
   return status === 'run' || status === 'waits' || status === 'blocked'
 }
 
-/** Many servers answer with JSON as text. */
+/** Parses JSON text, which many servers answer with. */
 export function jsonIn(value: JsonValue): JsonValue {
   if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value
   return answerJson(value) ?? value
 }
 
 /**
- * Records a call: steps that its tool invalidates no longer hold, whether it succeeded or not; a
- * prerequisite that it is itself holds now, where `result` is the text of its success. Later steps
- * can refer to its `value`.
+ * Records a call. The steps that its tool invalidates no longer count, whether it succeeded or not. If the
+ * call is itself a prerequisite, and `result` is the text of its success, it counts as completed. Later
+ * steps can refer to its `value`.
  */
 export async function afterCall(
   call: GatedCall,
@@ -253,18 +256,18 @@ function changesFor(
   const stale = prerequisites.filter((step) =>
     step.invalidatedBy?.some((tool) => callsTool(call, tool, workflow)),
   )
-  const own = workflow.enabled ? ownStep(call, workflow) : undefined
+  const prerequisite = workflow.enabled ? ownStep(call, workflow) : undefined
   const changes = stale.map((step): SessionChange => ({
     kind: 'invalidate',
     workflow: name,
     tool: step.tool,
     holds: (scope) => survives(scope, step, call),
   }))
-  if (!own || result === undefined) return changes
-  const scope = scopeValues(own, call.params, call, call.tool.server)
-  const kept = isReferred(own.step, prerequisites) ? value : undefined
-  const { tool } = own
-  return [...changes, { kind: 'record', workflow: name, tool, scope, result, value: kept }]
+  if (!prerequisite || result === undefined) return changes
+  const scope = scopeValues(prerequisite, call.params, call, call.tool.server)
+  const storedValue = isReferred(prerequisite.step, prerequisites) ? value : undefined
+  const { tool } = prerequisite
+  return [...changes, { kind: 'record', workflow: name, tool, scope, result, value: storedValue }]
 }
 
 /** Makes calls at one instance of a stateful server one after the other, in all processes. */
@@ -278,11 +281,11 @@ export async function inTurnWhereStateful<T>(
   return await inTurn(path, call.signal, () => withFileLock(path, work, { waitMs: longestTurnMs }))
 }
 
-/** Whether workflows hold for what a server is in now, such as the page of a browser. */
+/** Whether workflows depend on the current state of a server, for example the page of a browser. */
 function isStateful(
   server: string,
   workflows: readonly WorkflowDefinition[],
-  installed: readonly WorkflowTool[],
+  installedTools: readonly WorkflowTool[],
 ) {
   return workflows.some(
     (workflow) =>
@@ -290,7 +293,8 @@ function isStateful(
       workflow.prerequisites
         .filter(({ invalidatedBy = [] }) => invalidatedBy.length > 0)
         .some(
-          ({ tool }) => resolveTool(tool, workflow, installed, undefined)?.tool.server === server,
+          ({ tool }) =>
+            resolveTool(tool, workflow, installedTools, undefined)?.tool.server === server,
         ),
   )
 }
@@ -300,15 +304,15 @@ const longestTurnMs = 600_000
 /** The end of the queue for each key. */
 const lines = new Map<string, Promise<void>>()
 
-/** Serializes work by key, within this process. Giving up a wait leaves the queue intact. */
+/** Serializes work by key, within this process. A caller that stops waiting leaves the queue intact. */
 async function inTurn<T>(key: string, signal: AbortSignal | undefined, work: () => Promise<T>) {
-  const before = lines.get(key)
+  const predecessor = lines.get(key)
   let leave = (): void => undefined
-  const left = new Promise<void>((resolve) => (leave = resolve))
-  const line = before ? before.then(() => left) : left
+  const ownTurn = new Promise<void>((resolve) => (leave = resolve))
+  const line = predecessor ? predecessor.then(() => ownTurn) : ownTurn
   lines.set(key, line)
   try {
-    if (before) await (signal ? untilAborted(before, signal) : before)
+    if (predecessor) await (signal ? untilAborted(predecessor, signal) : predecessor)
     return await work()
   } finally {
     leave()
@@ -327,7 +331,7 @@ export function answerJson(text: string): JsonValue | undefined {
   }
 }
 
-/** Whether a text that is JSON would have more levels than are read. */
+/** Whether JSON text has more levels than are read. */
 export function isDeepJson(text: string): boolean {
   return /^\s*[[{]/.test(text) && tooDeepAt(text) !== undefined
 }

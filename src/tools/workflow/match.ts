@@ -24,51 +24,51 @@ interface ActingWorkflow {
   why: MatchReason
 }
 
-/** Finds the workflows before a call; never a disabled one, or one whose prerequisite it is. */
+/** Finds the workflows before a call: never a disabled one, nor one that has the call as a prerequisite. */
 export function matchWorkflows(
   call: GatedCall,
   workflows: readonly WorkflowDefinition[],
-  installed: readonly WorkflowTool[],
+  installedTools: readonly WorkflowTool[],
 ) {
   const matches: ActingWorkflow[] = []
   const notInstalled: NotInstalled[] = []
   const keywordOnly: { workflow: string; keyword: string }[] = []
   for (const workflow of workflows) {
     if (!workflow.enabled || ownStep(call, workflow)) continue
-    const found = reasonFor(call, workflow, installed)
-    if (!found) continue
-    if (found.by === 'keyword' && !isInCategory(call, workflow, installed)) {
-      keywordOnly.push({ workflow: workflow.name, keyword: found.value })
+    const reason = reasonFor(call, workflow, installedTools)
+    if (!reason) continue
+    if (reason.by === 'keyword' && !isInCategory(call, workflow, installedTools)) {
+      keywordOnly.push({ workflow: workflow.name, keyword: reason.value })
       continue
     }
-    const missing = missingTools(workflow, installed, call.tool)
+    const missing = missingTools(workflow, installedTools, call.tool)
     if (missing.length > 0) notInstalled.push({ workflow: workflow.name, missing })
-    else matches.push({ workflow, why: found })
+    else matches.push({ workflow, why: reason })
   }
-  const ranked = matches.toSorted((a, b) => strictness(a) - strictness(b))
-  const own = ranked.filter(({ workflow }) => !isOfAnotherCategory(call, workflow))
-  const acting = own.length > 0 ? own : ranked
-  const others = ranked.filter((match) => match !== acting[0])
+  const rankedMatches = matches.toSorted((a, b) => strictness(a) - strictness(b))
+  const sameCategory = rankedMatches.filter(({ workflow }) => !isOfAnotherCategory(call, workflow))
+  const acting = sameCategory.length > 0 ? sameCategory : rankedMatches
+  const otherMatches = rankedMatches.filter((match) => match !== acting[0])
   return {
-    /** The strictest mode first. One of another category only where no other matches. */
+    /** The strictest mode first. A workflow of another category acts only if no other workflow matches. */
     acting,
     /** The first of them. */
     matched: acting[0]?.workflow,
     why: acting[0]?.why,
-    also: others.map(({ workflow }) => workflow.name),
+    also: otherMatches.map(({ workflow }) => workflow.name),
     notInstalled,
     /** A keyword is in the request, and the tool is outside the workflow's category. */
     keywordOnly,
   }
 }
 
-/** @param also all others that match; those that are not used belong to another category */
-export function multipleLine(used: readonly string[], also: readonly string[]): string {
-  const listed = (names: readonly string[]) => names.map((name) => `'${name}'`).join(', ')
-  const others = also.filter((name) => !used.includes(name))
-  const order = used.length > 1 ? ', in this order' : ''
-  const rest = others.length > 0 ? ` Also matched: ${listed(others)}` : ''
-  return `Multiple workflows matched. Using ${listed(used)}${order}.${rest}`
+/** @param also all further matches; those that are not used belong to another category */
+export function multipleLine(usedNames: readonly string[], also: readonly string[]): string {
+  const quoteNames = (names: readonly string[]) => names.map((name) => `'${name}'`).join(', ')
+  const otherNames = also.filter((name) => !usedNames.includes(name))
+  const order = usedNames.length > 1 ? ', in this order' : ''
+  const addition = otherNames.length > 0 ? ` Also matched: ${quoteNames(otherNames)}` : ''
+  return `Multiple workflows matched. Using ${quoteNames(usedNames)}${order}.${addition}`
 }
 
 export function notInstalledLine({ workflow, missing }: NotInstalled): string {
@@ -85,16 +85,16 @@ export function ownStep(call: GatedCall, workflow: WorkflowDefinition): Prerequi
 
 function missingTools(
   workflow: WorkflowDefinition,
-  installed: readonly WorkflowTool[],
+  installedTools: readonly WorkflowTool[],
   beside: WorkflowTool | undefined,
 ) {
   return workflow.prerequisites
     .filter(({ required }) => required)
-    .filter(({ tool }) => resolveTool(tool, workflow, installed, beside) === undefined)
+    .filter(({ tool }) => resolveTool(tool, workflow, installedTools, beside) === undefined)
     .map(({ tool }) => tool)
 }
 
-/** `execute_query` is a name that servers for databases and for GraphQL share. */
+/** Servers for databases and servers for GraphQL share the name `execute_query`. */
 function isOfAnotherCategory({ tool }: GatedCall, { triggers: { category } }: WorkflowDefinition) {
   return category !== undefined && tool.category !== undefined && category !== tool.category
 }
@@ -102,7 +102,7 @@ function isOfAnotherCategory({ tool }: GatedCall, { triggers: { category } }: Wo
 function reasonFor(
   call: GatedCall,
   workflow: WorkflowDefinition,
-  installed: readonly WorkflowTool[],
+  installedTools: readonly WorkflowTool[],
 ): MatchReason | undefined {
   const { server, category, tools = [], changes = false, keywords = [] } = workflow.triggers
   if (server !== undefined && server !== call.tool.server) return undefined
@@ -111,7 +111,7 @@ function reasonFor(
   if (category !== undefined && category === call.tool.category) {
     return { by: 'category', value: category }
   }
-  if (changes && mayChange(call, workflow, installed)) {
+  if (changes && mayChange(call, workflow, installedTools)) {
     return { by: 'changes', value: call.tool.name }
   }
   const isWhole = !changes && category === undefined && tools.length + keywords.length === 0
@@ -120,31 +120,34 @@ function reasonFor(
   return keyword === undefined ? undefined : { by: 'keyword', value: keyword }
 }
 
-/** Whether a tool is not known to read only, and its own server has what the workflow requires. */
+/**
+ * Whether a tool is not known to be read-only, and its own server has everything that the workflow
+ * requires.
+ */
 function mayChange(
   { tool }: GatedCall,
   workflow: WorkflowDefinition,
-  installed: readonly WorkflowTool[],
+  installedTools: readonly WorkflowTool[],
 ) {
-  const { readOnly = false } = installed.find(({ id }) => id === tool.id) ?? tool
-  const beside = installed.filter((one) => isBeside(one, tool))
+  const { readOnly = false } = installedTools.find(({ id }) => id === tool.id) ?? tool
+  const beside = installedTools.filter((one) => isBeside(one, tool))
   const has = (name: string) =>
     namesFor(name, workflow).some((alias) => beside.some((one) => isNamed(one, alias.tool)))
-  const required = workflow.prerequisites.filter((step) => step.required)
-  return !readOnly && required.length > 0 && required.every((step) => has(step.tool))
+  const requiredSteps = workflow.prerequisites.filter((step) => step.required)
+  return !readOnly && requiredSteps.length > 0 && requiredSteps.every((step) => has(step.tool))
 }
 
-/** Whether a tool is of the workflow's category, else of a category or server of its tools. */
+/** Whether a tool belongs to the workflow's category, or else to a category or server of its tools. */
 function isInCategory(
   call: GatedCall,
   workflow: WorkflowDefinition,
-  installed: readonly WorkflowTool[],
+  installedTools: readonly WorkflowTool[],
 ) {
   const { triggers, prerequisites } = workflow
   if (triggers.category !== undefined) return triggers.category === call.tool.category
   const names = [...prerequisites.map(({ tool }) => tool), ...(triggers.tools ?? [])]
-  const all = names.flatMap((name) => namesFor(name, workflow))
-  const tools = installed.filter((tool) => all.some((alias) => isNamed(tool, alias.tool)))
+  const aliases = names.flatMap((name) => namesFor(name, workflow))
+  const tools = installedTools.filter((tool) => aliases.some((alias) => isNamed(tool, alias.tool)))
   return tools.some(
     ({ category, server }) =>
       server === call.tool.server || (category !== undefined && category === call.tool.category),
@@ -155,8 +158,8 @@ function isInCategory(
 export function findKeyword(text: string, keywords: readonly string[]): string | undefined {
   const words = ` ${wordsOf(text).join(' ')} `
   return keywords.find((keyword) => {
-    const wanted = wordsOf(keyword)
-    return wanted.length > 0 && words.includes(` ${wanted.join(' ')} `)
+    const phrase = wordsOf(keyword)
+    return phrase.length > 0 && words.includes(` ${phrase.join(' ')} `)
   })
 }
 
@@ -177,7 +180,7 @@ interface ResolvedTool {
   params: JsonObject
 }
 
-/** Small letters, `-` as `_`: how servers spell one name differently. */
+/** Lower case, with `_` for `-`, because servers spell one name differently. */
 export function foldName(name: string): string {
   return name.toLowerCase().replaceAll('-', '_')
 }
@@ -187,28 +190,28 @@ export function foldParameter(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, '')
 }
 
-/** A tool's name without the servers before it: `MetaMCP_chrome__click` is `click`. */
+/** Returns a tool's name without the servers before it: `click` for `MetaMCP_chrome__click`. */
 export function lastSegment(name: string): string {
   const at = name.lastIndexOf('__')
   return at > 0 && at + 2 < name.length ? name.slice(at + 2) : name
 }
 
-/** Whether a tool is meant by a name in a workflow: its id, its name, or the last segment. */
+/** Whether a name in a workflow means a tool: its ID, its name or the last segment. */
 export function isNamed(tool: WorkflowTool, name: string): boolean {
   if (tool.id === name) return true
-  const wanted = foldName(name)
+  const foldedName = foldName(name)
   const names = [tool.name, lastSegment(tool.name)].map(foldName)
-  if (!name.includes('*')) return names.includes(wanted)
-  return matchesName(name, tool.id) || names.some((one) => matchesName(wanted, one))
+  if (!name.includes('*')) return names.includes(foldedName)
+  return matchesName(name, tool.id) || names.some((one) => matchesName(foldedName, one))
 }
 
-/** The tools that a workflow means by a name: the tool of that name, then its `aliases`. */
+/** Returns the tools that a name in a workflow means: the tool of that name, then its `aliases`. */
 export function namesFor(
   name: string,
   { aliases = {} }: Pick<WorkflowDefinition, 'aliases'>,
 ): readonly ToolAlias[] {
-  const others = Object.entries(aliases).filter(([key]) => foldName(key) === foldName(name))
-  return [{ tool: name }, ...others.flatMap(([, tools]) => tools)]
+  const entries = Object.entries(aliases).filter(([key]) => foldName(key) === foldName(name))
+  return [{ tool: name }, ...entries.flatMap(([, tools]) => tools)]
 }
 
 export function callsTool(
@@ -222,36 +225,38 @@ export function callsTool(
 }
 
 /**
- * The installed tool for a prerequisite: beside the caller's tool, below the same prefix of an
- * aggregating server; else elsewhere, but not on a server that the workflow stands for itself,
- * unless it names the whole id.
+ * Finds the installed tool for a prerequisite. A tool beside the caller's tool, below the same prefix of an
+ * aggregating server, takes precedence. A server that the workflow itself applies to counts only if the
+ * name is a whole ID.
  */
 export function resolveTool(
   name: string,
   workflow: Pick<WorkflowDefinition, 'triggers' | 'aliases'>,
-  installed: readonly WorkflowTool[],
+  installedTools: readonly WorkflowTool[],
   beside: WorkflowTool | undefined,
 ): ResolvedTool | undefined {
   const { server, category, tools = [] } = workflow.triggers
   for (const alias of namesFor(name, workflow)) {
-    const named = installed.filter(
+    const candidates = installedTools.filter(
       (tool) => isNamed(tool, alias.tool) && (server ?? tool.server) === tool.server,
     )
-    const found = beside ? nearest(named, beside) : named[0]
-    if (found) return { tool: found, params: alias.params ?? {} }
+    const match = beside ? nearest(candidates, beside) : candidates[0]
+    if (match) return { tool: match, params: alias.params ?? {} }
   }
   return undefined
 
-  function nearest(named: readonly WorkflowTool[], caller: WorkflowTool) {
-    const { server: own } = caller
-    const found = named.find((tool) => isBeside(tool, caller))
-    if (found) return found
-    const free = named.filter((tool) => own === '' || tool.id === name || !hasTrigger(tool))
-    return free.find((tool) => tool.server === own) ?? free[0]
+  function nearest(candidates: readonly WorkflowTool[], caller: WorkflowTool) {
+    const { server: ownServer } = caller
+    const sibling = candidates.find((tool) => isBeside(tool, caller))
+    if (sibling) return sibling
+    const free = candidates.filter(
+      (tool) => ownServer === '' || tool.id === name || !hasTrigger(tool),
+    )
+    return free.find((tool) => tool.server === ownServer) ?? free[0]
   }
 
   function hasTrigger(other: WorkflowTool) {
-    return installed
+    return installedTools
       .filter((tool) => isBeside(tool, other))
       .some(
         (tool) =>
@@ -269,14 +274,14 @@ function prefixOf({ id }: WorkflowTool) {
   return id.slice(0, Math.max(0, id.lastIndexOf('__')))
 }
 
-function hasParams(params: JsonObject, wanted: JsonObject | undefined) {
-  return Object.entries(wanted ?? {}).every(([key, value]) => params[key] === value)
+function hasParams(params: JsonObject, expected: JsonObject | undefined) {
+  return Object.entries(expected ?? {}).every(([key, value]) => params[key] === value)
 }
 
-/** What the user and the project say of tools, by patterns of their IDs. */
+/** Settings of the user and the project for tools, by patterns of their IDs. */
 export type ToolPermissions = Pick<Settings['tools'], 'allow' | 'ask' | 'deny' | 'readOnly'>
 
-/** The strictest that is said; undefined where only hints and names tell. */
+/** Returns the strictest setting; undefined if there is none, so that only hints and names decide. */
 export function permissionOf(
   id: string,
   permissions: ToolPermissions | undefined,
@@ -293,18 +298,18 @@ export function matchesAny(patterns: readonly string[], name: string): boolean {
   return patterns.some((pattern) => matchesName(pattern, name))
 }
 
-/** Whether a name fits a pattern, in which `*` stands for any characters. */
+/** Whether a name matches a pattern, in which `*` matches any characters. */
 export function matchesName(pattern: string, name: string): boolean {
-  const [first = '', ...rest] = pattern.split('*')
-  const last = rest.pop()
+  const [first = '', ...parts] = pattern.split('*')
+  const last = parts.pop()
   if (last === undefined) return name === first
   if (!name.startsWith(first) || name.length < first.length + last.length) return false
   let from = first.length
   const end = name.length - last.length
-  for (const part of rest) {
-    const found = name.indexOf(part, from)
-    if (found < 0 || found + part.length > end) return false
-    from = found + part.length
+  for (const part of parts) {
+    const start = name.indexOf(part, from)
+    if (start < 0 || start + part.length > end) return false
+    from = start + part.length
   }
   return name.endsWith(last)
 }

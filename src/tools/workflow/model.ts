@@ -9,12 +9,12 @@ export type WorkflowMode = (typeof workflowModes)[number]
 
 /** Which calls a workflow applies to. */
 export interface WorkflowTriggers {
-  /** Binds it: only calls of this server match, and its prerequisites run there. */
+  /** Binds the workflow: only calls of this server match, and its prerequisites run there. */
   server?: string | undefined
   category?: string | undefined
-  /** Names without their server, or IDs of tools; `*` stands for any characters. */
+  /** Names without their server, or IDs of tools; `*` matches any characters. */
   tools?: string[] | undefined
-  /** Every tool of a server with the prerequisites that is not known to read only. */
+  /** Every tool that is not known to be read-only, if its server has the prerequisites. */
   changes?: boolean | undefined
   /** Whole words or phrases of the request; they count only within the workflow's category. */
   keywords?: string[] | undefined
@@ -24,18 +24,21 @@ export interface Prerequisite {
   step: number
   tool: string
   description: string
-  /** If it is not required, its failure does not stop the call. */
+  /** If false, its failure does not stop the call. */
   required: boolean
   /** Values, or references: `$call.database`, `$steps.1.databases[0]`, `$tables[*].name ?? $sql.tables`. */
   params?: JsonObject | undefined
   outputAs?: string | undefined
-  /** Parameters that make it another check: `database`, `page`; `instance` is one process of the server. Default: all parameters. */
+  /**
+   * Parameters that make it a different check: `database`, `page`; `instance` is one process of the server.
+   * Default: all parameters.
+   */
   scope?: string[] | undefined
   /** Tools after which its result no longer counts. */
   invalidatedBy?: string[] | undefined
 }
 
-/** Another tool that a workflow means by a name, with the parameters that make it that tool. */
+/** Another tool that a name in a workflow means, with the parameters that make it that tool. */
 export interface ToolAlias {
   tool: string
   params?: JsonObject | undefined
@@ -49,7 +52,7 @@ export interface FileDefinition {
   description?: string | undefined
   triggers: WorkflowTriggers
   prerequisites: Prerequisite[]
-  /** Other tools that the workflow means by a name. */
+  /** Other tools that a name in the workflow means. */
   aliases?: Record<string, ToolAlias[]> | undefined
   mode: WorkflowMode
   created_at?: string | undefined
@@ -58,14 +61,14 @@ export interface FileDefinition {
 export interface WorkflowDefinition extends Omit<FileDefinition, 'created_at'> {
   name: string
   description: string
-  /** ISO time, as the file has it. */
+  /** ISO time from the file. */
   createdAt?: string | undefined
   path: string
   line?: number | undefined
 }
 
 export interface WorkflowReading {
-  /** In the order of definition; in that order those of one mode run. */
+  /** In the order of definition, in which workflows with the same mode run. */
   workflows: readonly WorkflowDefinition[]
   diagnostics: readonly Diagnostic[]
 }
@@ -77,7 +80,7 @@ export interface WorkflowTool {
   category?: string | undefined
   readOnly?: boolean | undefined
   required?: readonly string[] | undefined
-  /** None where its schema is not known. */
+  /** Undefined if its schema is not known. */
   parameters?: readonly string[] | undefined
 }
 
@@ -85,7 +88,7 @@ export interface GatedCall {
   tool: WorkflowTool
   params: JsonObject
   request?: string | undefined
-  /** Changes when the tool's server was started anew. */
+  /** Changes when the tool's server restarts. */
   instance?: string | undefined
 }
 

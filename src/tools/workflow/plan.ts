@@ -39,12 +39,16 @@ export function planGate(
   call: GatedCall,
   workflows: readonly WorkflowDefinition[],
   session: SessionState,
-  installed: readonly WorkflowTool[],
+  installedTools: readonly WorkflowTool[],
 ): GatePlan {
-  const { acting, also, notInstalled, keywordOnly } = matchWorkflows(call, workflows, installed)
+  const { acting, also, notInstalled, keywordOnly } = matchWorkflows(
+    call,
+    workflows,
+    installedTools,
+  )
   const [first, ...others] = acting.map(({ workflow, why }) => ({
     why,
-    ...planWorkflow(call, workflow, session, installed),
+    ...planWorkflow(call, workflow, session, installedTools),
   }))
   return { ...(first ?? { steps: [], open: 0 }), others, also, notInstalled, keywordOnly }
 }
@@ -53,13 +57,15 @@ export function planWorkflow(
   call: GatedCall,
   workflow: WorkflowDefinition,
   session: SessionState,
-  installed: readonly WorkflowTool[],
+  installedTools: readonly WorkflowTool[],
 ): WorkflowPlan {
-  const known = planSteps(call, workflow, session, installed, true)
-  // A kept value may be out of date; where it leads nowhere the step runs again.
-  const isStuck = known.some(({ status }) => status === 'blocked')
-  const planned = isStuck ? planSteps(call, workflow, session, installed, false) : known
-  const steps = rerunWhatIsNeeded(planned)
+  const firstPlan = planSteps(call, workflow, session, installedTools, true)
+  // A stored value can be out of date. If a step is blocked because of it, the stored values do not count.
+  const isStuck = firstPlan.some(({ status }) => status === 'blocked')
+  const plannedSteps = isStuck
+    ? planSteps(call, workflow, session, installedTools, false)
+    : firstPlan
+  const steps = rerunNeededSteps(plannedSteps)
   const open = steps.filter(({ status }) => status === 'run' || status === 'waits').length
   return { workflow, steps, open }
 }
@@ -68,26 +74,28 @@ function planSteps(
   call: GatedCall,
   workflow: WorkflowDefinition,
   session: SessionState,
-  installed: readonly WorkflowTool[],
-  withKept: boolean,
+  installedTools: readonly WorkflowTool[],
+  withStoredValues: boolean,
 ): PlannedStep[] {
   const results = new Map<number, JsonValue>()
   const completion = (tool: string, scope: ScopeValues): Completion | undefined =>
     findCompletion(session, workflow.name, tool, scope)
   return workflow.prerequisites.map((step) => {
-    const planned = planStep(step, { call, workflow, installed, results, completion })
+    const plannedStep = planStep(step, { call, workflow, installedTools, results, completion })
     const value =
-      planned.status === 'valid' ? completion(step.tool, planned.scope)?.value : undefined
-    if (withKept && value !== undefined) results.set(step.step, value)
-    return planned
+      plannedStep.status === 'valid' ? completion(step.tool, plannedStep.scope)?.value : undefined
+    if (withStoredValues && value !== undefined) results.set(step.step, value)
+    return plannedStep
   })
 }
 
-/** A finished step whose needed result was not kept runs again. */
-function rerunWhatIsNeeded(steps: readonly PlannedStep[]): PlannedStep[] {
-  const needed = new Set(steps.flatMap((step) => (step.status === 'waits' ? step.waitsFor : [])))
+/** Runs a completed step again if its result is needed and was not stored. */
+function rerunNeededSteps(steps: readonly PlannedStep[]): PlannedStep[] {
+  const neededSteps = new Set(
+    steps.flatMap((step) => (step.status === 'waits' ? step.waitsFor : [])),
+  )
   return steps.map((step) =>
-    step.status === 'valid' && needed.has(step.step)
+    step.status === 'valid' && neededSteps.has(step.step)
       ? { ...step, status: 'run', reason: 'a later step needs its result' }
       : step,
   )
@@ -98,16 +106,15 @@ export interface PlannedStep extends Pick<
   'step' | 'tool' | 'description' | 'required'
 > {
   /**
-   * `run`; `waits` for the result of another step; `valid` since it ran in this session;
-   * `not-applicable` where the call has no value for it; `not-installed`; `blocked` where a value
-   * cannot be had.
+   * `run`; `waits` for the result of another step; `valid`: it ran in this session; `not-applicable`: the
+   * call has no value for it; `not-installed`; `blocked`: a value cannot be obtained.
    */
   status: 'run' | 'waits' | 'valid' | 'not-applicable' | 'not-installed' | 'blocked'
   id?: string | undefined
   params: JsonObject
   scope: ScopeValues
   waitsFor: readonly number[]
-  /** The parameter with a list that takes one value a call. */
+  /** The parameter with a list, of which each call takes one value. */
   each?: string | undefined
   /** Why it does not simply run. */
   reason?: string | undefined
@@ -117,21 +124,21 @@ export interface PlannedStep extends Pick<
 interface StepContext {
   call: GatedCall
   workflow: WorkflowDefinition
-  installed: readonly WorkflowTool[]
+  installedTools: readonly WorkflowTool[]
   results: ReadonlyMap<number, JsonValue>
   completion: (tool: string, scope: ScopeValues) => Completion | undefined
 }
 
 export function planStep(step: Prerequisite, context: StepContext): PlannedStep {
-  const { call, workflow, installed, results } = context
-  const resolved = resolveTool(step.tool, workflow, installed, call.tool)
+  const { call, workflow, installedTools, results } = context
+  const resolution = resolveTool(step.tool, workflow, installedTools, call.tool)
   const base: PlannedStep = {
     step: step.step,
     tool: step.tool,
     description: step.description,
     required: step.required,
     status: 'run',
-    id: resolved?.tool.id,
+    id: resolution?.tool.id,
     params: {},
     scope: {},
     waitsFor: [],
@@ -140,12 +147,12 @@ export function planStep(step: Prerequisite, context: StepContext): PlannedStep 
   if (stale !== undefined) {
     return { ...base, status: 'not-applicable', reason: `${stale} would make it stale at once` }
   }
-  if (!resolved) {
+  if (!resolution) {
     return { ...base, status: 'not-installed', reason: `no server here has ${step.tool}` }
   }
-  const { tool } = resolved
+  const { tool } = resolution
   const reading = resolveParams(step, { call, steps: workflow.prerequisites, results })
-  const params = accepted({ ...reading.params, ...resolved.params }, tool)
+  const params = parametersFor({ ...reading.params, ...resolution.params }, tool)
   const single = (reading.each ?? []).flatMap((name) => nameIn(tool, name) ?? [])
   const each = single.find((name) => takesOne(name, params, tool))
   for (const name of single) if (name !== each) delete params[name]
@@ -158,25 +165,25 @@ export function planStep(step: Prerequisite, context: StepContext): PlannedStep 
   }
   const [gap] = gaps
   if (gap) {
-    const { parameter, reference, asked } = gap
-    const reason = asked
+    const { parameter, reference, isFromStep } = gap
+    const reason = isFromStep
       ? `it needs ${parameter}, and ${reference} has no single value`
       : `the call has no ${parameter}`
-    // A call without the value is not a failure; a step that had no such value is.
-    return { ...base, params, status: asked ? 'blocked' : 'not-applicable', reason }
+    // A call without the value is not a failure; a step without the expected value is one.
+    return { ...base, params, status: isFromStep ? 'blocked' : 'not-applicable', reason }
   }
   const scope = scopeValues(step, params, call, tool.server)
   const completion = context.completion(step.tool, scope)
-  const planned = { ...base, params, scope, each }
-  return completion ? { ...planned, status: 'valid', at: completion.at } : planned
+  const plannedStep = { ...base, params, scope, each }
+  return completion ? { ...plannedStep, status: 'valid', at: completion.at } : plannedStep
 }
 
 function isRequired({ parameter }: MissingValue, { required }: WorkflowTool) {
   return required?.some((name) => foldParameter(name) === foldParameter(parameter)) ?? false
 }
 
-/** Only parameters that the tool has, under the names that it gives them. */
-function accepted(params: JsonObject, tool: WorkflowTool): JsonObject {
+/** Returns the parameters that the tool has, under the tool's own names. */
+function parametersFor(params: JsonObject, tool: WorkflowTool): JsonObject {
   return Object.fromEntries(
     Object.entries(params).flatMap(([key, value]) => {
       const name = nameIn(tool, key)
@@ -185,24 +192,25 @@ function accepted(params: JsonObject, tool: WorkflowTool): JsonObject {
   )
 }
 
-/** A list is given value by value only to a tool that does not take it whole under another name. */
+/** A list is passed value by value only to a tool that does not take the whole list under another name. */
 function takesOne(name: string, params: JsonObject, { parameters = [] }: WorkflowTool) {
-  const others = Object.entries(params).filter(([key]) => key !== name)
+  const otherParams = Object.entries(params).filter(([key]) => key !== name)
   return (
-    parameters.length > 0 && !others.some(([, value]) => isDeepStrictEqual(value, params[name]))
+    parameters.length > 0 &&
+    !otherParams.some(([, value]) => isDeepStrictEqual(value, params[name]))
   )
 }
 
-/** The tool's own name for a parameter; undefined where it has none. */
+/** Returns the tool's own name for a parameter; undefined if it has none. */
 function nameIn({ parameters = [] }: WorkflowTool, key: string) {
   if (parameters.length === 0 || parameters.includes(key)) return key
-  const wanted = [key, ...namesInScope(key)].map(foldParameter)
-  return parameters.find((name) => wanted.includes(foldParameter(name)))
+  const foldedNames = [key, ...namesInScope(key)].map(foldParameter)
+  return parameters.find((name) => foldedNames.includes(foldParameter(name)))
 }
 
 const instanceKey = 'instance'
 
-/** Names under which servers have what a scope key means; the key itself is one anyway. */
+/** Parameter names that servers use for a scope key, besides the key itself. */
 const scopeParameters: Readonly<Record<string, readonly string[]>> = {
   page: ['pageId', 'tabId', 'page_index'],
   table: ['table_name'],
@@ -210,8 +218,9 @@ const scopeParameters: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * The values that identify a check. Without `scope` all its parameters, and the server's instance
- * where other tools can invalidate it. Always its server; the agent's own tools have an empty one.
+ * Returns the values that identify a check: the parameters in `scope`; without it, all parameters, and the
+ * server's instance if other tools can invalidate the check. The server is always included, and is empty
+ * for the agent's own tools.
  */
 export function scopeValues(
   step: Prerequisite,
@@ -231,15 +240,19 @@ export function scopeValues(
   return values
 }
 
-/** Whether a completion survives: the call names another page or database, or another server. */
+/** Whether a completion stays valid, because the call names another page, database or server. */
 export function survives(completion: ScopeValues, step: Prerequisite, call: GatedCall): boolean {
   const { server } = call.tool
-  const { server: held = '' } = completion
-  if (server !== '' && held !== '' && held !== server) return true
+  const { server: completedServer = '' } = completion
+  if (server !== '' && completedServer !== '' && completedServer !== server) return true
   return keysOf(step).some((key) => {
-    const touched = key === instanceKey ? undefined : scopeParameter(call.params, key)
-    const held = ownMember(completion, key)
-    return touched !== undefined && held !== undefined && !sameValue(touched, held)
+    const callValue = key === instanceKey ? undefined : scopeParameter(call.params, key)
+    const completedValue = ownMember(completion, key)
+    return (
+      callValue !== undefined &&
+      completedValue !== undefined &&
+      !sameValue(callValue, completedValue)
+    )
   })
 }
 
@@ -261,14 +274,14 @@ function namesInScope(key: string): readonly string[] {
   return ownMember(scopeParameters, key) ?? []
 }
 
-/** Scopes are kept in a file: a secret is replaced by a digest. */
+/** Scopes are stored in a file, so a secret is replaced by a digest. */
 function recognisable(key: string, value: JsonValue): JsonValue {
   const text = JSON.stringify({ [key]: value })
   if (JSON.stringify(redactValue({ [key]: value })) === text) return value
   return sha256(text).slice(0, 'sha256:'.length + 8)
 }
 
-/** `2` and `"2"` are one page. */
+/** Compares values so that `2` and `"2"` are one page. */
 function sameValue(a: JsonValue, b: JsonValue) {
   const text = (value: JsonValue) =>
     typeof value === 'object' ? JSON.stringify(value) : String(value)

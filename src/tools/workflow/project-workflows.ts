@@ -22,7 +22,7 @@ export interface WorkflowListing {
   diagnostics: readonly Diagnostic[]
 }
 
-/** The workflows of the project, with those that refuse calls because nobody accepted them. */
+/** Lists the project's workflows, with those that refuse calls because nobody accepted them. */
 export function listWorkflows(context: ProjectContext): WorkflowListing {
   const project = openWorkflows(context)
   const diagnostics = [...project.diagnostics, ...untrustedWorkflows(context, project)]
@@ -30,8 +30,8 @@ export function listWorkflows(context: ProjectContext): WorkflowListing {
 }
 
 export function requireWorkflow({ workflows }: WorkflowReading, name: string): WorkflowDefinition {
-  const found = workflows.find((workflow) => workflow.name === name)
-  if (found) return found
+  const match = workflows.find((workflow) => workflow.name === name)
+  if (match) return match
   const names = workflows.map((workflow) => workflow.name)
   throw new ToolError({
     code: 'workflow-not-found',
@@ -57,47 +57,51 @@ export function trustOfWorkflows(
 }
 
 /**
- * Says that calls are refused because the file of a workflow was not accepted, once for every file.
- * A workflow that only suggests stops no calls. `asked` defaults to all of the project.
+ * Reports that calls are refused because the file of a workflow was not accepted, once for each file. A
+ * workflow that only suggests stops no calls. `workflows` defaults to all workflows of the project.
  */
 export function untrustedWorkflows(
   context: ProjectContext,
   project: WorkflowProject,
-  asked: readonly WorkflowDefinition[] = project.workflows,
+  workflows: readonly WorkflowDefinition[] = project.workflows,
 ): Diagnostic[] {
   const trust = trustOfWorkflows(context, project)
-  const acting = asked.filter(({ enabled, mode }) => enabled && mode !== 'suggest')
-  const untrusted = [...Map.groupBy(acting, ({ path }) => path)].flatMap(([path, group]) => {
+  const acting = workflows.filter(({ enabled, mode }) => enabled && mode !== 'suggest')
+  const diagnostics = [...Map.groupBy(acting, ({ path }) => path)].flatMap(([path, group]) => {
     const block = trust.blockOf(path)
     if (!block) return []
     const names = group.map(({ name }) => `'${name}'`).join(', ')
-    const why =
+    const reason =
       block.reason === 'changed'
         ? 'the file has changed since the workspace was trusted'
         : 'the workspace was never trusted'
-    return notTrusted(path, `calls that ${names} must come before are refused: ${why}`, block.hint)
+    return notTrusted(
+      path,
+      `calls that ${names} must come before are refused: ${reason}`,
+      block.hint,
+    )
   })
-  const told = new Set(untrusted.map(({ path }) => path))
-  return [...untrusted, ...goneFindings(trust, told)]
+  const reportedPaths = new Set(diagnostics.map(({ path }) => path))
+  return [...diagnostics, ...goneFindings(trust, reportedPaths)]
 }
 
 function notTrusted(path: string, message: string, hint = acceptingHint): Diagnostic {
   return { code: 'workflow-not-trusted', severity: 'warning', message, path, hint }
 }
 
-/** What was accepted and then removed: its calls wait. `told` were reported already. */
-function goneFindings(trust: WorkflowTrust, told: ReadonlySet<string>): Diagnostic[] {
+/** Reports workflows that were accepted and then removed, for which calls wait. Skips `reportedPaths`. */
+function goneFindings(trust: WorkflowTrust, reportedPaths: ReadonlySet<string>): Diagnostic[] {
   const { workflows, loaded, unknown } = trust.gone()
   if (unknown !== undefined) {
     return [notTrusted(unknown, 'every call is refused: the file held workflows and has changed')]
   }
   const now = new Set(loaded.map(({ name }) => name))
   return workflows.flatMap(({ name, path }) => {
-    if (now.has(name) && told.has(path)) return []
-    const what = now.has(name) ? 'was changed' : 'was removed'
+    if (now.has(name) && reportedPaths.has(path)) return []
+    const change = now.has(name) ? 'was changed' : 'was removed'
     return notTrusted(
       path,
-      `calls that '${name}' came before are refused: it was accepted and ${what}`,
+      `calls that '${name}' came before are refused: it was accepted and ${change}`,
     )
   })
 }

@@ -20,20 +20,20 @@ import { valueAt } from './references.ts'
 
 interface WorkflowFile {
   path: string
-  /** Only its key `workflows` defines any, and without them it can be made again. */
+  /** Only its key `workflows` defines workflows; without them the file can be made again. */
   isCache?: true | undefined
-  /** Default: what the disk holds; a file that does not exist defines nothing. */
+  /** Default: the content on disk; a missing file defines nothing. */
   text?: string | undefined
 }
 
-/** A tool cache with thousands of tools is well below it. */
+/** A tool cache with thousands of tools is much smaller. */
 const maxBytes = 16 * 1024 * 1024
 
 /**
- * Reads `.skillrail/workflows.json`, the `workflows` of a tool cache, or an object of the same
- * shape: names with their definitions, or one definition with its `name` inside. JSON with
- * comments. Of several definitions of one name the first counts. A definition with an error is left
- * out and reported with its line.
+ * Reads `.skillrail/workflows.json`, the `workflows` of a tool cache, or an object of the same shape: names
+ * with their definitions, or one definition with its `name` inside. JSON may have comments. If a name is
+ * defined more than once, the first definition counts. An invalid definition is left out and reported with
+ * its line.
  */
 export function readWorkflows(files: readonly WorkflowFile[]): WorkflowReading {
   const diagnostics: Diagnostic[] = []
@@ -51,7 +51,7 @@ export function readWorkflows(files: readonly WorkflowFile[]): WorkflowReading {
   return { workflows: [...byName.values()], diagnostics }
 }
 
-/** Where in a file the workflows stand; nowhere below its top for a file of one definition. */
+/** Returns the place of the workflows in a file: its top for a file with one definition. */
 export function workflowsPlace(root: JsonObject): readonly string[] {
   return !isDefinition(root) && isObject(root['workflows']) ? ['workflows'] : []
 }
@@ -72,11 +72,11 @@ function readFile(file: WorkflowFile, diagnostics: Diagnostic[]): WorkflowDefini
   const { path, isCache } = file
   const text = file.text ?? readText(file, diagnostics)
   if (text === undefined) return []
-  // An empty cache is what an interrupted write leaves.
+  // An interrupted write can leave an empty cache.
   const document = readDocument(text, 'json', isCache && text.trim() === '')
   if (!document.ok) {
     const { line, column } = document
-    // Whatever is left of a cache does not say whether the lost part had workflows.
+    // The rest of a damaged cache does not show whether the lost part had workflows.
     const message = isCache
       ? `${document.message}; the workflows that it may have had cannot be read`
       : `${document.message}; no workflow of this file counts`
@@ -116,7 +116,7 @@ function reportRepeated(source: Source, place: readonly string[]): void {
   }
 }
 
-/** In every object of a value. */
+/** Reports repeated keys in every object of a value. */
 function reportRepeatedInside(source: Source, place: readonly string[], value: JsonValue): void {
   if (!isObject(value) && !isList(value)) return
   reportRepeated(source, place)
@@ -135,11 +135,11 @@ function report(
   diagnostics.push({ code, severity: 'error', message, path, line, ...more })
 }
 
-/** Undefined for a file that does not exist, and, with an error, for one that holds nothing or cannot be read. */
+/** Returns undefined for a missing file, and, with an error, for one that is empty or cannot be read. */
 function readText({ path, isCache }: WorkflowFile, diagnostics: Diagnostic[]): string | undefined {
   const file = readRegularFile(path, { maxBytes })
   if (file.ok && (isCache || file.text.trim() !== '')) return file.text
-  // An empty file is what an interrupted write leaves, and a broken link hides the file.
+  // An interrupted write can leave an empty file, and a broken link hides the file.
   if (!file.ok && file.code === 'file-missing' && !isPresent(path)) return undefined
   const { code, message } = file.ok
     ? { code: 'workflows-syntax', message: 'the file is empty; no workflow of this file counts' }
@@ -148,7 +148,7 @@ function readText({ path, isCache }: WorkflowFile, diagnostics: Diagnostic[]): s
   return undefined
 }
 
-/** Where a project's workflows are written; it takes precedence over the tool caches. */
+/** Returns the file for a project's workflows, which takes precedence over the tool caches. */
 export function workflowsPath(project: string): string {
   return join(project, '.skillrail', 'workflows.json')
 }
@@ -170,44 +170,44 @@ export function loadWorkflows(project: string): WorkflowReading {
   return readWorkflows(workflowFiles(project))
 }
 
-/** The definition, unless something is wrong with it; in a list. */
+/** Reads one definition; returns an empty list if it is invalid. */
 function readDefinition(
-  { path, document, diagnostics: all }: Source,
+  { path, document, diagnostics: allDiagnostics }: Source,
   place: Place,
   name: string,
-  written: JsonValue,
+  definition: JsonValue,
 ): WorkflowDefinition[] {
-  // A list of its own keeps the search for errors linear.
+  // A separate list keeps the search for errors linear.
   const source: Source = { path, document, diagnostics: [] }
-  const where = `workflow '${name}'`
-  reportRepeatedInside(source, place.map(String), written)
-  // Without what a key `__proto__` would bring.
-  const value = structuredClone(written)
-  const forbidden = [name, ...keysIn(value)].find((key) => forbiddenKeys.has(key))
-  if (forbidden !== undefined) {
-    const message = `${where}: the key ${forbidden} is not allowed`
-    report({ ...source, diagnostics: all }, place, 'workflow-key-forbidden', message)
+  const label = `workflow '${name}'`
+  reportRepeatedInside(source, place.map(String), definition)
+  // The clone has nothing that a key `__proto__` would add.
+  const value = structuredClone(definition)
+  const forbiddenKey = [name, ...keysIn(value)].find((key) => forbiddenKeys.has(key))
+  if (forbiddenKey !== undefined) {
+    const message = `${label}: the key ${forbiddenKey} is not allowed`
+    report({ ...source, diagnostics: allDiagnostics }, place, 'workflow-key-forbidden', message)
     return []
   }
   if (!/^[\p{L}\p{N}][\p{L}\p{N}\p{M}_.-]{0,63}$/u.test(name)) {
-    const message = `${where}: a name has 1 to 64 letters, digits, _ . or -`
+    const message = `${label}: a name has 1 to 64 letters, digits, _ . or -`
     report(source, place, 'workflow-name', message)
   }
   schema ??= definitionSchema()
   const { data, error } = schema.definition.safeParse(value)
-  for (const issue of error?.issues ?? []) reportIssue(source, place, where, value, issue)
-  checkKeys(source, place, where, value)
+  for (const issue of error?.issues ?? []) reportIssue(source, place, label, value, issue)
+  checkKeys(source, place, label, value)
   if (data && data.description === undefined) {
-    const message = `${where} has no description; its name stands for it`
+    const message = `${label} has no description; its name stands for it`
     const more = { severity: 'warning', hint: 'Write what it is for as "description".' } as const
     report(source, place, 'workflow-no-description', message, more)
   }
-  if (data) checkAliases(source, place, where, data)
-  // In the order of the file, whichever check found them.
-  all.push(...source.diagnostics.toSorted(compareDiagnostics))
+  if (data) checkAliases(source, place, label, data)
+  // Sorted by place in the file, whichever check found them.
+  allDiagnostics.push(...source.diagnostics.toSorted(compareDiagnostics))
   if (!data || hasErrors(source.diagnostics)) return []
-  const { name: _name, created_at: createdAt, prerequisites, ...rest } = data
-  const { enabled, description = name, ...facts } = rest
+  const { name: _name, created_at: createdAt, prerequisites, ...content } = data
+  const { enabled, description = name, ...facts } = content
   const steps = prerequisites.toSorted((a, b) => a.step - b.step)
   const line = document.lineOf(place.map(String)) ?? 1
   const fields = { name, enabled, description, ...facts }
@@ -226,9 +226,9 @@ let schema: DefinitionSchema | undefined
 
 function definitionSchema(): DefinitionSchema {
   const z = zod()
-  const filled = (says: string): Zod.ZodString => z.string(says).regex(/\S/, says)
-  const text = filled('text that is not empty')
-  const names = z.array(filled('a list of texts'), 'a list of texts')
+  const nonEmpty = (says: string): Zod.ZodString => z.string(says).regex(/\S/, says)
+  const text = nonEmpty('text that is not empty')
+  const names = z.array(nonEmpty('a list of texts'), 'a list of texts')
   const boolean = z.boolean('true or false')
   const number = 'a whole number from 1 to 1000'
   const outputName = 'a letter, then letters, digits, _ or -, and not call, steps or sql'
@@ -260,10 +260,13 @@ function definitionSchema(): DefinitionSchema {
   const alias = 'a list of names, or of objects with tool and params'
   const aliasFields = {
     tool: text,
-    /** The values that make a call of this tool a call of the named one. */
+    /** The parameter values with which a call of this tool is a call of the named one. */
     params: z.custom<JsonObject>(isObject, 'an object').optional(),
   }
-  const other = z.union([text.transform((tool) => ({ tool })), z.strictObject(aliasFields)], alias)
+  const aliasSchema = z.union(
+    [text.transform((tool) => ({ tool })), z.strictObject(aliasFields)],
+    alias,
+  )
   const shape = {
     name: text.optional(),
     enabled: boolean.default(true),
@@ -271,8 +274,8 @@ function definitionSchema(): DefinitionSchema {
     description: text.optional(),
     triggers: z.object(triggers, 'an object'),
     prerequisites: z.array(prerequisite, 'a list of objects'),
-    /** Other tools that the workflow means by a name, each a name or `{ tool, params }`. */
-    aliases: z.record(z.string(), z.array(other, alias), 'an object').optional(),
+    /** Other tools that a name in the workflow means, each a name or `{ tool, params }`. */
+    aliases: z.record(z.string(), z.array(aliasSchema, alias), 'an object').optional(),
     mode: z.enum(workflowModes, 'enforce, warn or suggest').default('enforce'),
     created_at: text.optional(),
   }
@@ -286,25 +289,25 @@ function reportIssue(
   value: JsonValue,
   { path, message }: Zod.core.$ZodIssue,
 ): void {
-  const found = path.map((key) => (typeof key === 'number' ? key : String(key)))
-  // An element of a list is reported as its list.
-  while (typeof found.at(-1) === 'number') found.pop()
-  const way = found.slice(0, -1)
-  const key = found.at(-1)
-  const where = placeText(workflow, way)
+  const keyPath = path.map((key) => (typeof key === 'number' ? key : String(key)))
+  // An element of a list is reported as the list.
+  while (typeof keyPath.at(-1) === 'number') keyPath.pop()
+  const way = keyPath.slice(0, -1)
+  const key = keyPath.at(-1)
+  const label = placeText(workflow, way)
   const holder = objectOf(valueAt(value, way))
   if (key === undefined) {
-    report(source, place, 'workflow-wrong-type', `${where} must be ${message}`)
+    report(source, place, 'workflow-wrong-type', `${label} must be ${message}`)
   } else if (!Object.hasOwn(holder, key)) {
     const [beside = ''] = Object.keys(holder)
     const hint = `${key} is ${message}.`
     const at = [...place, ...way, beside]
-    report(source, at, 'workflow-field-missing', `${where}: ${key} is missing`, { hint })
+    report(source, at, 'workflow-field-missing', `${label}: ${key} is missing`, { hint })
   } else {
-    const text = `${where}: ${key} must be ${message}`
-    // A list with several wrong elements is wrong once.
-    if (source.diagnostics.some((known) => known.message === text)) return
-    report(source, [...place, ...found], 'workflow-wrong-type', text)
+    const text = `${label}: ${key} must be ${message}`
+    // A list with several wrong elements is reported once.
+    if (source.diagnostics.some((earlier) => earlier.message === text)) return
+    report(source, [...place, ...keyPath], 'workflow-wrong-type', text)
   }
 }
 
@@ -318,19 +321,19 @@ function checkKeys(source: Source, place: Place, workflow: string, value: JsonVa
     ...(isList(steps) ? steps : []).map((_, at) => [['prerequisites', at], step] as const),
   ]
   for (const [way, fields] of objects) {
-    const known = Object.keys(fields)
-    const where = placeText(workflow, way)
+    const fieldNames = Object.keys(fields)
+    const label = placeText(workflow, way)
     for (const key of Object.keys(objectOf(valueAt(value, way)))) {
-      if (known.includes(key)) continue
-      const message = `${where}: ${key} is not a field; it is ignored`
-      const hint = didYouMean(key, known) || `The fields are ${known.join(', ')}.`
+      if (fieldNames.includes(key)) continue
+      const message = `${label}: ${key} is not a field; it is ignored`
+      const hint = didYouMean(key, fieldNames) || `The fields are ${fieldNames.join(', ')}.`
       const more = { severity: 'warning', hint } as const
       report(source, [...place, ...way, key], 'workflow-key-unknown', message, more)
     }
   }
 }
 
-/** Warns of another name for a tool that the workflow does not name, such as one with a typing error. */
+/** Warns about aliases of a tool that the workflow does not name, for example because of a typing error. */
 function checkAliases(
   source: Source,
   place: Place,
@@ -339,11 +342,11 @@ function checkAliases(
 ): void {
   const steps = prerequisites.flatMap(({ tool, invalidatedBy = [] }) => [tool, ...invalidatedBy])
   const tools = [...new Set([...(triggers.tools ?? []), ...steps])]
-  const folded = new Set(tools.map(foldName))
+  const foldedNames = new Set(tools.map(foldName))
   for (const key of Object.keys(aliases)) {
-    if (folded.has(foldName(key))) continue
-    const where = placeText(workflow, ['aliases'])
-    const message = `${where}: the workflow names no tool ${key}; its other names are ignored`
+    if (foldedNames.has(foldName(key))) continue
+    const label = placeText(workflow, ['aliases'])
+    const message = `${label}: the workflow names no tool ${key}; its other names are ignored`
     const hint = didYouMean(key, tools) || `The workflow names ${tools.join(', ')}.`
     const more = { severity: 'warning', hint } as const
     report(source, [...place, 'aliases', key], 'workflow-key-unknown', message, more)

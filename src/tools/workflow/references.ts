@@ -6,26 +6,26 @@ export interface Reference {
   text: string
   /** `call`, `sql`, `steps`, or the `output_as` of a step. */
   root: string
-  /** Of the root `steps`. */
+  /** The number of the step, for the root `steps`. */
   step?: number | undefined
   path: readonly (string | number)[]
-  /** With `[]` at its end the step is called once for each element of the list. */
+  /** With `[]` at its end, the step is called once for each element of the list. */
   each: boolean
 }
 
-/** A parameter's text: one of several references, or the text at the end of them. */
+/** A parameter's text: alternative references, with an optional text at the end. */
 interface ReferenceChain {
   references: readonly Reference[]
-  /** After the last `??`, where it is not a reference. */
+  /** The text after the last `??`, if it is not a reference. */
   fallback?: string | undefined
-  /** A `?` at the end: left out where nothing has a value. */
+  /** A `?` at the end: the parameter is left out if nothing has a value. */
   optional: boolean
 }
 
 const grammar =
   /^\$([A-Za-z][A-Za-z0-9_-]{0,63})((?:\.[A-Za-z0-9_-]{1,64}|\[(?:\d{1,6}|\*)\]){0,16})(\[\])?$/
 
-/** Reads references: `$a.b ?? $c ?? text` is the first with a value; `$$x` is the text `$x`. */
+/** Parses references: `$a.b ?? $c ?? text` is the first one with a value; `$$x` is the text `$x`. */
 export function parseReferences(text: string): ReferenceChain | undefined {
   if (!text.startsWith('$') || text.startsWith('$$') || text.length > 1000) return undefined
   const optional = text.endsWith('?') && !text.endsWith('??')
@@ -42,10 +42,10 @@ export function parseReferences(text: string): ReferenceChain | undefined {
 }
 
 function parseReference(text: string): Reference | undefined {
-  const [, root = '', rest = '', list] = grammar.exec(text) ?? []
+  const [, root = '', pathText = '', list] = grammar.exec(text) ?? []
   if (root === '') return undefined
   const each = list !== undefined
-  const path = Array.from(rest.matchAll(/\.([A-Za-z0-9_-]+)|\[(\d+|\*)\]/g), ([, key, index]) =>
+  const path = Array.from(pathText.matchAll(/\.([A-Za-z0-9_-]+)|\[(\d+|\*)\]/g), ([, key, index]) =>
     key === undefined && index !== '*' ? Number(index) : (key ?? '*'),
   )
   if (root !== 'steps') return { text, root, path, each }
@@ -55,7 +55,7 @@ function parseReference(text: string): Reference | undefined {
   return { text, root, step: number, path: inner, each }
 }
 
-/** What a path leads to; undefined where it leads nowhere. Never follows inherited properties. */
+/** Returns the value at a path; undefined if there is none. Never follows inherited properties. */
 export function valueAt(
   value: JsonValue | undefined,
   path: readonly (string | number)[],
@@ -78,18 +78,18 @@ function elementOf(list: readonly JsonValue[], key: string | number): JsonValue 
 export interface MissingValue {
   parameter: string
   reference: string
-  /** Steps whose result could give it and have not run yet. */
+  /** Steps that could have the value and have not run yet. */
   waitsFor: readonly number[]
-  /** Whether a step that ran was asked and had no such value. */
-  asked: boolean
+  /** Whether a step that ran, or no existing step, was expected to have the value. */
+  isFromStep: boolean
 }
 
 export interface ResolvedParams {
   params: JsonObject
   missing: readonly MissingValue[]
-  /** Those with `?` that have none. */
+  /** Parameters with `?` that have no value. */
   leftOut: readonly MissingValue[]
-  /** Parameters with a list of which each call takes one. */
+  /** Parameters with a list, of which each call takes one value. */
   each?: readonly string[] | undefined
 }
 
@@ -104,19 +104,19 @@ export function resolveParams(step: Prerequisite, sources: ReferenceSources): Re
   const leftOut: MissingValue[] = []
   const each: string[] = []
   const params: JsonObject = {}
-  for (const [parameter, written] of Object.entries(step.params ?? {})) {
-    const value = resolve(written, parameter)
+  for (const [parameter, template] of Object.entries(step.params ?? {})) {
+    const value = resolve(template, parameter)
     if (value !== undefined) params[parameter] = value
   }
   return { params, missing, leftOut, each: each.length > 0 ? each : undefined }
 
-  function resolve(written: JsonValue, parameter: string): JsonValue | undefined {
-    if (typeof written === 'string') return resolveText(written, parameter)
-    if (isList(written)) {
-      return written.map((item) => resolve(item, parameter)).filter((item) => item !== undefined)
+  function resolve(template: JsonValue, parameter: string): JsonValue | undefined {
+    if (typeof template === 'string') return resolveText(template, parameter)
+    if (isList(template)) {
+      return template.map((item) => resolve(item, parameter)).filter((item) => item !== undefined)
     }
-    if (!isObject(written)) return written
-    const entries = Object.entries(written).flatMap(([key, item]) => {
+    if (!isObject(template)) return template
+    const entries = Object.entries(template).flatMap(([key, item]) => {
       const value = resolve(item, `${parameter}.${key}`)
       return value === undefined ? [] : [[key, value] as const]
     })
@@ -126,16 +126,16 @@ export function resolveParams(step: Prerequisite, sources: ReferenceSources): Re
   function resolveText(text: string, parameter: string): JsonValue | undefined {
     const chain = parseReferences(text)
     if (!chain) return text.startsWith('$$') ? text.slice(1) : text
-    const found = firstValue(chain, sources)
-    if (found.each === true && isList(found.value)) each.push(parameter)
-    if (found.value !== undefined) return found.value
-    const { waitsFor, asked } = found
-    ;(chain.optional ? leftOut : missing).push({ parameter, reference: text, waitsFor, asked })
+    const result = firstValue(chain, sources)
+    if (result.each === true && isList(result.value)) each.push(parameter)
+    if (result.value !== undefined) return result.value
+    const { waitsFor, asked: isFromStep } = result
+    ;(chain.optional ? leftOut : missing).push({ parameter, reference: text, waitsFor, isFromStep })
     return undefined
   }
 }
 
-/** The step whose result is meant; no `output_as` is named `call` or `sql`. */
+/** Returns the step that a reference means; no `output_as` is named `call` or `sql`. */
 export function stepOf({ root, step }: Reference, steps: readonly Prerequisite[]) {
   return step ?? steps.findLast(({ outputAs }) => outputAs === root)?.step
 }
@@ -149,18 +149,20 @@ export function isReferred(number: number, steps: readonly Prerequisite[]): bool
 
 function firstValue(chain: ReferenceChain, sources: ReferenceSources) {
   const waitsFor: number[] = []
-  let asked = false
+  let isFromStep = false
   for (const reference of chain.references) {
     const step = stepOf(reference, sources.steps)
-    if (step === undefined && !['call', 'sql'].includes(reference.root)) asked = true
+    if (step === undefined && !['call', 'sql'].includes(reference.root)) isFromStep = true
     if (step !== undefined && !sources.results.has(step)) waitsFor.push(step)
-    else if (step !== undefined) asked = true
+    else if (step !== undefined) isFromStep = true
     const value = valueOf(reference, step, sources)
-    // A step takes precedence over the alternatives behind it: it has to run first.
+    // A step takes precedence over the alternatives after it, so it has to run first.
     if (value !== undefined && waitsFor.length === 0)
-      return { value, waitsFor, asked, each: reference.each }
+      return { value, waitsFor, asked: isFromStep, each: reference.each }
   }
-  return waitsFor.length > 0 ? { waitsFor, asked } : { value: chain.fallback, waitsFor, asked }
+  return waitsFor.length > 0
+    ? { waitsFor, asked: isFromStep }
+    : { value: chain.fallback, waitsFor, asked: isFromStep }
 }
 
 function valueOf(
@@ -169,18 +171,18 @@ function valueOf(
   { call, results }: ReferenceSources,
 ): JsonValue | undefined {
   if (step !== undefined) return valueAt(results.get(step), reference.path)
-  const [first, ...rest] = reference.path
+  const [first, ...innerPath] = reference.path
   if (reference.root === 'call') {
     if (first === undefined) return call.params
-    return valueAt(callParameter(call.params, String(first)), rest)
+    return valueAt(callParameter(call.params, String(first)), innerPath)
   }
   return reference.root === 'sql' ? sqlValue(call.params, reference.path) : undefined
 }
 
 export function callParameter(params: JsonObject, name: string): JsonValue | undefined {
   if (Object.hasOwn(params, name)) return params[name]
-  const wanted = foldParameter(name)
-  const key = Object.keys(params).find((candidate) => foldParameter(candidate) === wanted)
+  const foldedName = foldParameter(name)
+  const key = Object.keys(params).find((candidate) => foldParameter(candidate) === foldedName)
   return key === undefined ? undefined : params[key]
 }
 
@@ -200,7 +202,7 @@ function sqlValue(params: JsonObject, path: readonly (string | number)[]): JsonV
 
 interface SqlTable {
   table: string
-  /** What stands before the dot: a database, or a schema. */
+  /** The text before the dot: a database or a schema. */
   qualifier?: string | undefined
 }
 
@@ -217,24 +219,26 @@ const place = new RegExp(
 )
 
 /**
- * The tables of a SQL statement in order, each once, without common table expressions and
- * functions. A heuristic: the result selects tables to inspect, and never decides whether the
- * statement may run.
+ * Returns the tables of a SQL statement in order, each once, without common table expressions and
+ * functions. A heuristic: the result selects tables to inspect, and never decides whether the statement may
+ * run.
  */
 export function sqlTables(sql: string): SqlTable[] {
   const text = withoutLiterals(sql.slice(0, maxLength))
-  const own = commonTables(text)
-  const found = new Map<string, SqlTable>()
-  for (const [whole, list = '', bracket] of text.matchAll(place)) {
-    const isInsert = /^into/i.test(whole.trimStart())
+  const commonTableNames = commonTables(text)
+  const tables = new Map<string, SqlTable>()
+  for (const [clause, list = '', bracket] of text.matchAll(place)) {
+    const isInsert = /^into/i.test(clause.trimStart())
     if (bracket !== undefined && !isInsert) continue
     for (const item of list.split(',')) {
       const table = readName(item)
-      const isOwn = table.qualifier === undefined && own.has(table.table.toLowerCase())
-      if (table.table !== '' && !isOwn) found.set(`${table.qualifier ?? ''}.${table.table}`, table)
+      const isCommonTable =
+        table.qualifier === undefined && commonTableNames.has(table.table.toLowerCase())
+      if (table.table !== '' && !isCommonTable)
+        tables.set(`${table.qualifier ?? ''}.${table.table}`, table)
     }
   }
-  return [...found.values()]
+  return [...tables.values()]
 }
 
 function withoutLiterals(sql: string) {
@@ -250,13 +254,13 @@ function commonTables(sql: string): ReadonlySet<string> {
   const names = sql.matchAll(
     /(?<![\p{L}\p{N}_$])([\p{L}_][\p{L}\p{N}_$]*)\s*(?:\([^()]*\)\s*)?\bas\s*(?:not\s+materialized\s*|materialized\s*)?\(/giu,
   )
-  return new Set(Array.from(names, ([, found = '']) => found.toLowerCase()))
+  return new Set(Array.from(names, ([, name = '']) => name.toLowerCase()))
 }
 
-/** `a.b AS c` is the table `b`, qualified by `a`. */
+/** `a.b AS c` is the table `b` with the qualifier `a`. */
 function readName(item: string): SqlTable {
-  const [written = ''] = firstName.exec(item) ?? []
-  const names = Array.from(written.matchAll(parts), ([text]) => unquote(text))
+  const [qualifiedName = ''] = firstName.exec(item) ?? []
+  const names = Array.from(qualifiedName.matchAll(parts), ([text]) => unquote(text))
   return { table: names.at(-1) ?? '', qualifier: names.length > 1 ? names.at(-2) : undefined }
 }
 

@@ -10,39 +10,39 @@ export interface Completion {
   /** The result's text, at most 200 characters. */
   result: string
   scope: ScopeValues
-  /** The result itself, where later steps refer to it and it is small. */
+  /** The result itself, if it is small and later steps refer to it. */
   value?: JsonValue | undefined
 }
 
 export interface SessionState {
   sessionId: string
   startedAt: string
-  /** Prerequisites that hold, the latest last; one that ran for several scopes counts for each. */
+  /** Prerequisites that count as completed, the latest last; one for several scopes is listed for each. */
   completed: readonly Completion[]
 }
 
-/** Its value is kept whole up to 2,000 characters of JSON and without a secret, else not at all. */
+/** Its value is stored up to 2,000 characters of JSON and without a secret, else not at all. */
 export type CompletionRecord = Omit<Completion, 'at'>
 
 const resultLength = 200
 const valueLength = 2000
 
-/** Completions of one tool; the oldest are forgotten, and then simply run again. */
+/** Completions of one tool; the oldest ones are removed, and their steps simply run again. */
 const scopeLimit = 200
 
-/** The completion of exactly this scope, if it still holds. */
+/** Returns the completion with exactly this scope, if it still counts. */
 export function findCompletion(
   { completed }: SessionState,
   workflow: string,
   tool: string,
   scope: ScopeValues,
 ): Completion | undefined {
-  const wanted = scopeKey(scope)
-  // Files of other programs have no scopes: they count for steps without one.
-  const bare = Object.keys(scope).every((key) => key === 'server') ? scopeKey({}) : wanted
+  const key = scopeKey(scope)
+  // Files of other programs have no scopes, so they count for steps without one.
+  const bare = Object.keys(scope).every((name) => name === 'server') ? scopeKey({}) : key
   return completed
     .filter((one) => one.workflow === workflow && one.tool === tool)
-    .findLast(({ scope: held }) => [wanted, bare].includes(scopeKey(held)))
+    .findLast(({ scope: completionScope }) => [key, bare].includes(scopeKey(completionScope)))
 }
 
 export function withCompletion(
@@ -53,31 +53,36 @@ export function withCompletion(
   const key = scopeKey(record.scope)
   const isOfTool = ({ workflow, tool }: Completion) =>
     workflow === record.workflow && tool === record.tool
-  const others = state.completed.filter((one) => !isOfTool(one) || scopeKey(one.scope) !== key)
-  const ofTool = others.filter(isOfTool)
-  const forgotten = ofTool.length < scopeLimit ? undefined : ofTool[0]
-  const kept = { ...record, at, result: shorten(redactText(record.result)) }
-  const isKept = value !== undefined && isKeepable(value)
+  const otherCompletions = state.completed.filter(
+    (one) => !isOfTool(one) || scopeKey(one.scope) !== key,
+  )
+  const ofTool = otherCompletions.filter(isOfTool)
+  const oldest = ofTool.length < scopeLimit ? undefined : ofTool[0]
+  const completion = { ...record, at, result: shorten(redactText(record.result)) }
+  const storesValue = value !== undefined && isStorable(value)
   return {
     ...state,
-    completed: [...others.filter((one) => one !== forgotten), isKept ? { ...kept, value } : kept],
+    completed: [
+      ...otherCompletions.filter((one) => one !== oldest),
+      storesValue ? { ...completion, value } : completion,
+    ],
   }
 }
 
-function isKeepable(value: JsonValue) {
+function isStorable(value: JsonValue) {
   if (JSON.stringify(value).length > valueLength) return false
   // Later steps need the session ID of a server.
   const isHandle = (key: string) => /session[_-]?id$/i.test(key)
-  const rest = JSON.stringify(value, (key, member: unknown) => (isHandle(key) ? 0 : member))
-  return JSON.stringify(redactValue(JSON.parse(rest))) === rest
+  const json = JSON.stringify(value, (key, member: unknown) => (isHandle(key) ? 0 : member))
+  return JSON.stringify(redactValue(JSON.parse(json))) === json
 }
 
-/** Values are passed to calls: only the user's own file has them. */
+/** Removes values, which are passed to calls: only the user's own file may have them. */
 export function withoutValues(state: SessionState): SessionState {
   return { ...state, completed: state.completed.map(({ value: _value, ...bare }) => bare) }
 }
 
-/** The completions of `state` that `other` has too: of the same scope and time. */
+/** Returns the completions of `state` that `other` has too, with the same scope and time. */
 export function commonCompletions(state: SessionState, other: SessionState): SessionState {
   const markOf = ({ workflow, tool, at, scope }: Completion) =>
     scopeKey([workflow, tool, at, scope])
@@ -85,7 +90,7 @@ export function commonCompletions(state: SessionState, other: SessionState): Ses
   return keepCompletions(state, (one) => marks.has(markOf(one)))
 }
 
-/** The same state where all of them hold. */
+/** Returns the same object if all completions hold. */
 export function keepCompletions(
   state: SessionState,
   holds: (completion: Completion) => boolean,
@@ -102,8 +107,8 @@ export function shorten(text: string): string {
       .replace(/\s+/g, ' ')
       .trim(),
   )
-  const whole = characters.length <= resultLength && text.length <= 4 * resultLength
-  return whole ? characters.join('') : `${characters.slice(0, resultLength - 1).join('')}…`
+  const isShort = characters.length <= resultLength && text.length <= 4 * resultLength
+  return isShort ? characters.join('') : `${characters.slice(0, resultLength - 1).join('')}…`
 }
 
 export function scopeKey(value: JsonValue): string {
@@ -113,7 +118,7 @@ export function scopeKey(value: JsonValue): string {
   return `{${keys.map((key) => `${JSON.stringify(key)}:${scopeKey(value[key] ?? null)}`).join(',')}}`
 }
 
-/** The version of what is written; a file without one is of the format's first authors. */
+/** The version that we write; a file without one comes from the format's first authors. */
 const version = 1
 
 type SessionFileReading =
@@ -121,17 +126,18 @@ type SessionFileReading =
   | { kind: 'corrupt'; problem: string }
   | { kind: 'newer'; version: number }
 
-/** What a step answered lies a few levels below the top. */
+/** The result of a step is a few levels below the top. */
 const deepest = deepestJson + 20
 
-/** Reads a session file. All of it is checked: a damaged file could vouch for what never ran. */
+/** Reads a session file. Checks all of it, because a damaged file could confirm calls that never ran. */
 export function parseSession(text: string): SessionFileReading {
   if (tooDeepAt(text, deepest) !== undefined) return corrupt('it is nested too deep')
   const value = parseJson(text)
   if (value === undefined) return corrupt('it is not JSON')
   if (!isObject(value)) return corrupt('it is not an object')
-  const { version: found } = value
-  if (typeof found === 'number' && found > version) return { kind: 'newer', version: found }
+  const { version: fileVersion } = value
+  if (typeof fileVersion === 'number' && fileVersion > version)
+    return { kind: 'newer', version: fileVersion }
   schema ??= sessionSchema()
   const { data, error } = schema.safeParse(value)
   if (!data) {
@@ -151,16 +157,20 @@ let schema: ReturnType<typeof sessionSchema> | undefined
 
 function sessionSchema() {
   const z = zod()
-  const run = { at: z.string(), result: z.string() }
+  const runFields = { at: z.string(), result: z.string() }
   const completion = z.object({
-    ...run,
+    ...runFields,
     scope: z.record(z.string(), z.custom<JsonValue>()),
     value: z.custom<JsonValue>().optional(),
   })
   const entry = z.union([
     z.object({ scopes: z.array(completion) }).transform(({ scopes }) => scopes),
     z
-      .object({ ...run, value: z.custom<JsonValue>().optional(), scopes: z.undefined().optional() })
+      .object({
+        ...runFields,
+        value: z.custom<JsonValue>().optional(),
+        scopes: z.undefined().optional(),
+      })
       .transform(({ at, result, value }) => [{ at, result, scope: {}, value }]),
   ])
   return z.object({
@@ -170,9 +180,16 @@ function sessionSchema() {
   })
 }
 
-/** The file's text: for every tool the latest run at the top, and below `scopes` what each was for. */
-export function serializeSession({ sessionId, startedAt, completed: all }: SessionState): string {
-  const workflows = Map.groupBy(all, ({ workflow }) => workflow)
+/**
+ * Returns the file's text: for every tool the latest run at the top, and in `scopes` one run for each
+ * scope.
+ */
+export function serializeSession({
+  sessionId,
+  startedAt,
+  completed: completions,
+}: SessionState): string {
+  const workflows = Map.groupBy(completions, ({ workflow }) => workflow)
   const completed = Object.fromEntries(
     Array.from(workflows, ([workflow, list]) => [
       workflow,

@@ -35,7 +35,7 @@ interface SessionsOwner {
 
 export interface OpenSessionOptions extends SessionsOwner {
   id?: string | undefined
-  /** Hears of a damaged file that was moved aside. */
+  /** Called when a damaged file was moved aside. */
   note?: ((line: string) => void) | undefined
 }
 
@@ -64,13 +64,13 @@ export class SessionStore {
   }
 
   async read() {
-    const { own, current, state, shared, problems } = this.#load()
+    const { userState, current, state, shared, problems } = this.#load()
     const path = this.sharedPath
     const foreign = shared.completed.length - state.completed.length
     return {
       state,
-      recordedStart: own?.startedAt,
-      isOver: own !== undefined && own !== current,
+      recordedStart: userState?.startedAt,
+      isOver: userState !== undefined && userState !== current,
       diagnostics:
         foreign === 0 || path === undefined
           ? problems
@@ -85,9 +85,9 @@ export class SessionStore {
       async () => {
         const { current, state, shared, problems } = this.#load()
         const at = this.#now()
-        const changed = (before: SessionState): SessionState =>
-          changes.reduce((held, item) => applyOne(held, item, at), before)
-        const [after, sharedAfter] = [changed(state), changed(shared)]
+        const applyChanges = (before: SessionState): SessionState =>
+          changes.reduce((result, item) => applyOne(result, item, at), before)
+        const [after, sharedAfter] = [applyChanges(state), applyChanges(shared)]
         if (after === current && sharedAfter === shared) return
         this.#setAside(problems)
         await writeFileAtomic(this.path, serializeSession(after), { mode: 0o600 })
@@ -99,7 +99,7 @@ export class SessionStore {
     )
   }
 
-  /** The same in the other sessions of this project: they may share an instance of a server. */
+  /** Applies the changes to the project's other sessions, which may share an instance of a server. */
   async changeOthers(changes: readonly SessionChange[]): Promise<void> {
     const names = changes.map(({ workflow }) => JSON.stringify(workflow))
     const directory = dirname(this.path)
@@ -112,17 +112,18 @@ export class SessionStore {
     }
   }
 
-  /** A completion counts where the user's file has it, and the shared file, if there is one, too. */
+  /** A completion counts if the user's file has it and the shared file, if there is one, has it too. */
   #load() {
-    const { state: own, problem } = readSessionFile(this.path, { own: true })
+    const { state: userState, problem } = readSessionFile(this.path, { own: true })
     const { sharedPath } = this
-    const found = sharedPath === undefined ? {} : readSessionFile(sharedPath, { own: false })
-    const current = this.#live(own) ?? this.#fresh()
-    const problems = [problem, found.problem].filter((each) => each !== undefined)
-    const known = { own, current, problems }
-    if (sharedPath === undefined) return { ...known, state: current, shared: current }
-    const shared = this.#live(found.state) ?? { ...current, completed: [] }
-    return { ...known, state: commonCompletions(current, shared), shared }
+    const sharedReading =
+      sharedPath === undefined ? {} : readSessionFile(sharedPath, { own: false })
+    const current = this.#live(userState) ?? this.#fresh()
+    const problems = [problem, sharedReading.problem].filter((each) => each !== undefined)
+    const common = { userState, current, problems }
+    if (sharedPath === undefined) return { ...common, state: current, shared: current }
+    const shared = this.#live(sharedReading.state) ?? { ...current, completed: [] }
+    return { ...common, state: commonCompletions(current, shared), shared }
   }
 
   log(entry: CallRecord): Promise<void> {
@@ -138,14 +139,14 @@ export class SessionStore {
     return withFileLock(
       path,
       async () => {
-        const { own, problems } = this.#load()
+        const { userState, problems } = this.#load()
         this.#setAside(problems)
         const logs = [logPath, rotatedPath(logPath)].filter((each) => existsSync(each))
         const files = [path, sharedPath ?? []].flat()
         const hadFile = files.some((each) => existsSync(each))
         for (const each of log ? [...files, ...logs] : files) rmSync(each, { force: true })
-        // Beside a log that stays, the file says that the session begins now.
-        if (own && !log && logs.length > 0) {
+        // If a log stays, the file says that the session begins now.
+        if (userState && !log && logs.length > 0) {
           await writeFileAtomic(path, serializeSession(this.#fresh()), { mode: 0o600 })
         }
         return hadFile || (log && logs.length > 0)
@@ -154,7 +155,7 @@ export class SessionStore {
     )
   }
 
-  /** A damaged file is kept under another name; one of a newer version is refused. */
+  /** Keeps a damaged file under another name; refuses one of a newer version. */
   #setAside(problems: readonly Diagnostic[]): void {
     const blocking = problems.find(({ code }) => code !== 'session-corrupt')
     if (blocking) throw new StateFileError(blocking)
@@ -170,7 +171,7 @@ export class SessionStore {
     return { sessionId, startedAt: this.#now(), completed: [] }
   }
 
-  /** Unless it is over or of another session. A clock set back by one lifetime is accepted. */
+  /** Undefined if the session is over or is another one. A clock set back by one lifetime is accepted. */
   #live(state: SessionState | undefined): SessionState | undefined {
     if (!state) return undefined
     const age = this.#options.runtime.now() - Date.parse(state.startedAt)
@@ -196,26 +197,26 @@ function readSessionFile(
   path: string,
   { own }: { own: boolean },
 ): { state?: SessionState | undefined; problem?: Diagnostic | undefined } {
-  const failed = (code: string, message: string, hint?: string): { problem: Diagnostic } => ({
+  const failure = (code: string, message: string, hint?: string): { problem: Diagnostic } => ({
     problem: { code, severity: 'error', message, path, hint },
   })
   const file = readRegularFile(path, { maxBytes, followSymlinks: false, own })
   if (!file.ok && file.code === 'file-missing') return {}
   if (!file.ok && (file.code === 'file-unreadable' || file.code === 'file-shared')) {
-    return failed('session-unreadable', file.message)
+    return failure('session-unreadable', file.message)
   }
-  const read = file.ok
+  const reading = file.ok
     ? parseSession(file.text)
     : { kind: 'corrupt' as const, problem: file.message }
-  switch (read.kind) {
+  switch (reading.kind) {
     case 'state':
-      return { state: read.state }
+      return { state: reading.state }
     case 'corrupt':
-      return failed('session-corrupt', `the session file ${path} is damaged: ${read.problem}`)
+      return failure('session-corrupt', `the session file ${path} is damaged: ${reading.problem}`)
     case 'newer':
-      return failed(
+      return failure(
         'session-newer',
-        `the session file ${path} has version ${read.version}, which is newer than this Skillrail`,
+        `the session file ${path} has version ${reading.version}, which is newer than this Skillrail`,
         'Use the newer Skillrail, or another session with --session.',
       )
   }
@@ -245,21 +246,21 @@ const platformVariables = [
 ] as const
 
 /**
- * The session that a process belongs to, and what said so: `--session`, else `SKILLRAIL_SESSION`,
- * else the variable of the agent client, else nothing. Throws {@link UsageError} for an invalid id;
- * a client's own id is digested instead.
+ * Returns the session of a process, and its source: `--session`, else `SKILLRAIL_SESSION`, else the
+ * variable of the agent client, else nothing. Throws {@link UsageError} for an invalid ID; a client's own
+ * ID is replaced by its digest.
  */
 export function sessionName({ runtime, id }: Pick<OpenSessionOptions, 'runtime' | 'id'>): {
   id: string
   from: string
 } {
-  const named = id === undefined ? runtime.env['SKILLRAIL_SESSION'] : id
-  if (named !== undefined && (named !== '' || id !== undefined)) {
+  const sessionId = id === undefined ? runtime.env['SKILLRAIL_SESSION'] : id
+  if (sessionId !== undefined && (sessionId !== '' || id !== undefined)) {
     const from = id === undefined ? 'SKILLRAIL_SESSION' : '--session'
-    if (isSessionId(named)) return { id: named, from }
+    if (isSessionId(sessionId)) return { id: sessionId, from }
     throw new UsageError({
       code: 'session-id',
-      message: `${from} ${JSON.stringify(named)} is not a session ID`,
+      message: `${from} ${JSON.stringify(sessionId)} is not a session ID`,
       hint: '1 to 100 letters, digits, dots, _ and -, the first a letter or a digit.',
     })
   }
@@ -279,14 +280,14 @@ function sessionsDirectory({ project, ...place }: SessionsOwner) {
   return join(projectStateDirectory(project, place), 'sessions')
 }
 
-/** Where other tools of the format look. A link would lead writes out of the project. */
+/** Returns the file that other tools of the format read. A link would lead writes out of the project. */
 function sharedFile(project: string) {
   const openCode = join(project, '.opencode')
   const isThere = lstatSync(openCode, { throwIfNoEntry: false })?.isDirectory() === true
   return isThere ? join(openCode, '.agent-skill-session.json') : undefined
 }
 
-/** A session in a list, with the numbers of its finished prerequisites and calls. */
+/** A session in a list, with the numbers of its completed prerequisites and calls. */
 export interface SessionRow extends Pick<
   SessionDetails,
   'id' | 'path' | 'startedAt' | 'isOver' | 'diagnostics'
@@ -296,13 +297,13 @@ export interface SessionRow extends Pick<
   calls: number
 }
 
-/** A session as its files have it. */
+/** A session with the content of its files. */
 export interface SessionDetails {
   id: string
   path: string
   sharedPath: string | undefined
   logPath: string
-  /** When it began: its file says so, else its first call. */
+  /** When the session began, by its file or else by its first call. */
   startedAt: string | undefined
   isOver: boolean
   completed: readonly Completion[]
@@ -310,16 +311,18 @@ export interface SessionDetails {
   diagnostics: readonly Diagnostic[]
 }
 
-/** Every session of a project that left something, the default one first. */
+/** Lists every session of a project that has files, the default session first. */
 export async function listSessions(options: OpenSessionOptions): Promise<SessionRow[]> {
   const current = openSession(options).id
-  const named = namesIn(sessionsDirectory(options))
+  const sessionIds = namesIn(sessionsDirectory(options))
     .flatMap((file) => /^(.+?)(?:\.calls\.jsonl|\.json)$/.exec(file)?.[1] ?? [])
     .filter((name) => isSessionId(name))
     .toSorted(compareText)
-  const ids = new Set([defaultSession, ...named])
-  const all = await Promise.all(Array.from(ids, (id) => readWhole(openSession({ ...options, id }))))
-  return all
+  const ids = new Set([defaultSession, ...sessionIds])
+  const sessions = await Promise.all(
+    Array.from(ids, (id) => readWhole(openSession({ ...options, id }))),
+  )
+  return sessions
     .filter(hasLeft)
     .map(({ id, path, startedAt, completed, calls, isOver, diagnostics }) => ({
       id,
@@ -354,11 +357,11 @@ export function hasLeft(session: Pick<SessionDetails, 'startedAt' | 'diagnostics
   return session.startedAt !== undefined || session.diagnostics.length > 0
 }
 
-/** Removes unused sessions with a generated ID that begins with `prefix`, where it can. */
+/** Removes unused sessions with a generated ID that begins with `prefix`, if possible. */
 export function forgetSessions(owner: SessionsOwner, prefix: string): void {
   const directory = sessionsDirectory(owner)
   for (const name of namesIn(directory)) {
-    if (!name.startsWith(prefix) || !madeUp.test(name.slice(prefix.length))) continue
+    if (!name.startsWith(prefix) || !generatedName.test(name.slice(prefix.length))) continue
     const path = join(directory, name)
     const stats = lstatSync(path, { throwIfNoEntry: false })
     if (stats?.isFile() !== true) continue
@@ -366,13 +369,13 @@ export function forgetSessions(owner: SessionsOwner, prefix: string): void {
     try {
       rmSync(path, { force: true })
     } catch {
-      // A folder that cannot be written keeps them.
+      // Sessions in a folder that cannot be written stay.
     }
   }
 }
 
 /** The rest of a file's name: its session, the log of its calls, and the log before that. */
-const madeUp = /^[0-9a-z]{14}\.(?:json|calls\.jsonl(?:\.old)?)$/
+const generatedName = /^[0-9a-z]{14}\.(?:json|calls\.jsonl(?:\.old)?)$/
 
 function namesIn(directory: string) {
   try {

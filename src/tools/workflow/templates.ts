@@ -6,12 +6,12 @@ interface WorkflowTemplate {
   definition: JsonObject & { description: string }
 }
 
-/** The tables of the statement in the call, or those that the call names: all at once, or one by one. */
+/** The tables of the statement in the call, or those that the call names, as a list or one by one. */
 const tables = {
   tables: '$call.tables ?? $sql.tables',
   table: '$call.table ?? $call.tables[] ?? $sql.tables[]',
 }
-/** What stands before a table is a schema on some servers, so it comes last. */
+/** On some servers the text before a table is a schema, so it comes last. */
 const database = '$call.database ?? $databases.databases[*].name ?? $sql.database'
 
 export const workflowTemplates: readonly WorkflowTemplate[] = [

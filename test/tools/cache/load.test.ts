@@ -229,7 +229,7 @@ describe('discovery', () => {
     await discoverOnce({ pool: counted, index: before, ...options })
     await discoverOnce({ pool: counted, index: loadToolIndex(fixture).index, ...options })
     expect(calls).toBe(1)
-    const changed = indexDefinitions([{ ...click, description: 'Other' }], { known: before })
+    const changed = indexDefinitions([{ ...click, description: 'Other' }], { earlierIndex: before })
     const discovered = await discoverOnce({ pool: counted, index: changed, ...options })
     expect(calls).toBe(2)
     expect(discovered.caution(click.id)).toMatchObject({ kind: 'changed' })
