@@ -1,18 +1,51 @@
-// What `npm start` shows a newcomer: a real chain of skills over this very repository.
-import { spawnSync } from 'node:child_process'
+// What `npm start` shows a newcomer: what Skillrail is for, then commands that work in this clone.
+import { readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { styleText } from 'node:util'
+import { playDemo } from './demo.mjs'
 
-const chain = 'examples/release-check/release-check'
-const { status } = spawnSync(
-  process.execPath,
-  ['dist/cli/bin.cjs', 'run', chain, '--trust-workspace'],
-  { stdio: 'inherit' },
-)
+const width = Math.min(process.stdout.columns ?? 100, 100)
+const colours = { you: 'cyan', agent: 'yellow', Skillrail: 'green' }
 
-console.error(`
-That was a chain of six skills, declared in ${chain}/SKILL.md. Try next:
-  npm run -s skillrail                        how this project stands, and what to fix
-  npm run -s skillrail -- runs show latest    the run, step by step
-  npm run -s skillrail -- chain plan ${chain} --trust-workspace
-  npm run -s skillrail -- validate examples/release-check
-  npm run -s skillrail -- --help`)
-process.exitCode = status ?? 1
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+
+/** Commands that work in a clone, with nothing installed and nothing trusted. */
+const here = [
+  'new --rail release --dry-run',
+  'run examples/shop/skills/chain-audit --trust-workspace',
+  'validate examples/rail-release',
+  '--help',
+]
+
+const { reference, chain } = playDemo()
+show('A reference that the model gets with the prompt', reference)
+show('A chain whose steps are checked, and that the agent cannot skip', chain)
+console.log(`
+The hook is the real one; only the user and the agent are scripted (dev/demo.mjs). Nothing was published.
+
+Try next, here:
+${here.map((words) => `  npm run -s skillrail -- ${words}`).join('\n')}
+
+In a project of yours:
+  npm pack --silent --pack-destination ${tmpdir()}     (here)
+  npm install --save-dev ${join(tmpdir(), `skillrail-${version}.tgz`)}
+  npx skillrail new --rail release`)
+
+function show(title, lines) {
+  console.log(`\n${styleText('bold', title)}\n`)
+  for (const [who, text] of lines) {
+    const name = styleText(colours[who] ?? 'dim', who.padEnd(9))
+    console.log(`  ${name}  ${wrapped(text).join(`\n${' '.repeat(13)}`)}`)
+  }
+}
+
+function wrapped(text) {
+  const rows = ['']
+  for (const word of text.split(' ')) {
+    const last = rows.at(-1)
+    if (last !== '' && last.length + word.length + 14 > width) rows.push(word)
+    else rows[rows.length - 1] = last === '' ? word : `${last} ${word}`
+  }
+  return rows
+}

@@ -3,7 +3,7 @@ import { type ClientCall, isAllowed, isGuarded } from './calls.ts'
 import { adapters } from '#hooks/adapters'
 import { chainCalls } from '#hooks/rail-facts'
 import { type AcceptedGuards, isSameChain } from '#trust/accepted-guards'
-import type { RailSession } from './session.ts'
+import type { Guard, RailSession } from './session.ts'
 import { holdsRailWord } from './words.ts'
 
 /** Returns why a rail denies a call; undefined if the call is allowed. */
@@ -18,9 +18,10 @@ export async function denialOf(
 
 async function reasonAgainst(
   call: ClientCall,
-  { guards, step, standing, chain }: RailSession,
+  rail: RailSession,
   input: string,
 ): Promise<string | undefined> {
+  const { guards, step, standing, chain } = rail
   if (standing === 'ended') return undefined
   if (holdsRailWord(input) || isRailSkill(call)) {
     return 'Only a user decides about a rail, by typing it in this session. Do not pass such words to a tool.'
@@ -31,12 +32,22 @@ async function reasonAgainst(
   for (const guard of guards) {
     if (isOpenNow(guard, standing) || !(await isGuarded(call, guard.calls))) continue
     const calls = guardedCalls(guard.calls).join(' and ')
-    const current = step ? `The current step is \`${step.step}\`.` : ''
-    return `\`${calls}\` belongs to the step \`${guard.step}\` of the chain \`${chain}\`, whose turn has not come. ${current} Do not work around this: finish the current step and end your turn.`
+    return `\`${calls}\` belongs to the step \`${guard.step}\` of the chain \`${chain}\`, ${whyClosed(guard, rail)}`
   }
   if (step?.tools === undefined || standing === 'paused') return undefined
   if (isFree(call) || (await isAllowed(call, step.tools))) return undefined
   return `The step \`${step.step}\` allows only: ${step.tools}`
+}
+
+/** Why the guard of a step is closed, and what the agent does now, after the name of the step. */
+function whyClosed(guard: Guard, { step, standing, waiting }: RailSession): string {
+  const rest = 'Do not work around this:'
+  if (step !== undefined) {
+    return `whose turn has not come. The current step is \`${step.step}\`. ${rest} finish the current step and end your turn.`
+  }
+  const isNext = standing === 'approval' && waiting?.step === guard.step
+  const why = isNext ? 'which waits for the approval of the user' : 'whose turn has not come'
+  return `${why}. ${rest} end your turn.`
 }
 
 /** The record of chains whose guards apply without a rail. */

@@ -46,7 +46,7 @@ describe('a chain with `guards: always`', () => {
     expect(await bash('git status')).toBeUndefined()
     expect(await call('Write', { file_path: 'a.txt', content: 'git push' })).toBeUndefined()
     await prompt('/ship')
-    expect(await bash('git push')).toContain('whose turn has not come')
+    expect(await bash('git push')).toContain('which waits for the approval of the user')
     await prompt('rail approve')
     expect(await bash('git push')).toBeUndefined()
     await prompt('rail pause')
