@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { exitCode, type ExitCode, SkillrailError, systemCode } from './errors.ts'
 import {
   accountHome,
@@ -316,8 +316,32 @@ function affectsClients({ runtime, settings }: StatePlace): boolean {
   const states = [stateDirectory({ runtime, settings }), userDirectories(runtime).state]
   return states.some(
     (state) =>
-      state === account || ['rails', 'guards'].some((folder) => hasRecords(join(state, folder))),
+      isSameDirectory(state, account) ||
+      ['rails', 'guards'].some((folder) => hasRecords(join(state, folder))),
   )
+}
+
+/** Compares what the system finds at both paths: a link or a mount gives a directory other paths. */
+function isSameDirectory(one: string, other: string): boolean {
+  if (one === other) return true
+  const [first, second] = [existingParent(one), existingParent(other)]
+  return first === undefined || second === undefined || first === second
+}
+
+/**
+ * Returns the identity of the nearest directory that exists, followed by the names below it that do not;
+ * undefined if that cannot be determined.
+ */
+function existingParent(path: string): string | undefined {
+  try {
+    const { dev, ino } = statSync(path, { bigint: true })
+    return `${dev}:${ino}`
+  } catch (error) {
+    const isRoot = dirname(path) === path
+    if (isRoot || systemCode(error) !== 'ENOENT') return undefined
+    const parent = existingParent(dirname(path))
+    return parent && `${parent}/${basename(path)}`
+  }
 }
 
 function hasRecords(directory: string): boolean {

@@ -1,4 +1,7 @@
 import { spawnSync } from 'node:child_process'
+import { mkdtempSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
@@ -7,7 +10,9 @@ import {
   isRunning,
   type ProcessEntry,
   type ProcessTable,
+  refuseBelowAgent,
 } from '../../src/core/agent-ancestry.ts'
+import { accountHome, systemRuntime } from '../../src/core/runtime.ts'
 
 /** A process list: the first entry is the process itself, and each is a child of the next one. */
 function listOf(...commands: readonly string[]): ProcessTable {
@@ -234,5 +239,36 @@ describe('the client above the hook', () => {
     expect(isRunning({ pid: 7, startedAt: 'a' }, 'linux', table('b'))).toBe(false)
     expect(isRunning({ pid: 8, startedAt: 'a' }, 'linux', table('a'))).toBe(false)
     expect(isRunning({ pid: 8, startedAt: 'a' }, 'win32')).toBe(undefined)
+  })
+})
+
+describe.skipIf(process.platform === 'win32')('an agent with the variable of another state', () => {
+  const account = accountHome() ?? ''
+  const folder = mkdtempSync(join(tmpdir(), 'skillrail-state-'))
+  function linkTo(path: string): string {
+    const link = join(folder, `to${path.replaceAll('/', '-')}`)
+    symlinkSync(path, link)
+    return link
+  }
+  const approveWith = (state: string) => () => {
+    const env = { CLAUDECODE: '1', XDG_STATE_HOME: state }
+    const runtime = systemRuntime({ cwd: join(folder, 'project'), home: account, env })
+    refuseBelowAgent({ runtime, settings: { state: { directory: '' } } }, 'runs approve')
+  }
+
+  const paths: [kind: string, state: string][] = [
+    ['its path', join(account, '.local/state')],
+    ['a link to it', linkTo(join(account, '.local/state'))],
+    ['a path through a link', join(linkTo(account), '.local/state')],
+  ]
+  if (process.platform === 'linux') {
+    paths.push(['the path of a process', `/proc/self/root${account}/.local/state`])
+  }
+  it.each(paths)('is refused if that is the state of the account, by %s', (_, state) => {
+    expect(approveWith(state)).toThrow('Claude Code has started this process')
+  })
+
+  it('is not refused if that is a new one', () => {
+    expect(approveWith(join(folder, 'new'))).not.toThrow()
   })
 })
