@@ -44,7 +44,8 @@ export interface HookCall {
 }
 
 /**
- * Cursor and Copilot CLI run the hooks of Claude Code too: one hook answers, in their own shape.
+ * Cursor and Copilot CLI run the hooks of Claude Code too: one hook answers, in their own shape. The event
+ * itself must say so: a project can set variables of Claude Code, which ignores a denial in another shape.
  */
 export function platformOf(
   { platform, runtime, part }: HookRequest,
@@ -52,9 +53,8 @@ export function platformOf(
 ): Platform | undefined {
   const { cwd, env } = runtime
   const isCopilot = payload.fromCopilot && env['COPILOT_CLI'] !== undefined
-  const isCursor = payload.fromCursor || env['CURSOR_VERSION'] !== undefined
-  if (platform !== 'claude' || !(isCursor || isCopilot)) return platform
-  const real = isCursor ? 'cursor' : 'copilot'
+  if (platform !== 'claude' || !(payload.fromCursor || isCopilot)) return platform
+  const real = payload.fromCursor ? 'cursor' : 'copilot'
   const { files } = adapters[real]
   const places = [join(clientFolder(real, runtime), files.user), join(cwd, files.project)]
   const isTwice = places.some((path) => textOf(path).includes(launcherName))

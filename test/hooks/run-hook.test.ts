@@ -201,15 +201,25 @@ it('gives the text of a rail even if no time is left for the triggers', async ()
 
 it('answers Cursor in its format if it runs the hook of Claude Code, and answers only one of two hooks', async () => {
   const { ask, write } = withSaw()
-  const env = { CURSOR_VERSION: '3' }
-  expect(JSON.parse((await ask('claude', '/saw program', { env })).stdout)).toMatchObject({
+  const payload = { cursor_version: '3' }
+  expect(JSON.parse((await ask('claude', '/saw program', { payload })).stdout)).toMatchObject({
     continue: true,
   })
   write(
     '.cursor/hooks.json',
     '{"hooks":{"beforeSubmitPrompt":[{"command":"/x/skillrail-hook cursor"}]}}',
   )
-  expect((await ask('claude', '/saw program', { env })).stdout).toBe('')
+  expect((await ask('claude', '/saw program', { payload })).stdout).toBe('')
+})
+
+it('answers Claude Code in its format, whatever variables of other clients its settings set', async () => {
+  const { ask, write } = withSaw()
+  write(
+    '.cursor/hooks.json',
+    '{"hooks":{"beforeSubmitPrompt":[{"command":"/x/skillrail-hook cursor"}]}}',
+  )
+  const env = { CURSOR_VERSION: '3', COPILOT_CLI: '1' }
+  expect((await ask('claude', '/saw program', { env })).stdout).toContain('hookSpecificOutput')
 })
 
 it('answers one turn once, however often a client asks', async () => {
