@@ -1,11 +1,10 @@
-import { isAbsolute } from 'node:path'
 import { uniqueText } from '#core/runtime'
 import { lockHolder } from '#core/file-lock'
 import { findWorkspace } from '#core/read-files'
 import { safeLine } from '#core/text'
 import { type ChainSkill, type RailAnswer, type RailEvent, tellBeginning } from '#hooks/rail-hook'
 import { guardsIn } from '#trust/accepted-guards'
-import { calledChain, mayStartChain, railPath } from './place.ts'
+import { calledChain, mayStartChain, projectFolders, railPath } from './place.ts'
 import { adapters } from '#hooks/adapters'
 import { claimOnce, countCalls } from '#hooks/given'
 import { splitArguments } from '#skill/arguments'
@@ -403,13 +402,6 @@ async function afterDecision(
   const request = { kind: 'decided', session, event: 'prompt' } as const
   const answer = await handToDriver(event, request, means)
   return answer?.kind === 'context' ? { kind: 'deny', reason: answer.text } : undefined
-}
-
-/** Returns the folders of the session's start from the client: the agent may have changed the directory. */
-function projectFolders({ env }: RailEvent['runtime']): string[] {
-  return Object.entries(env).flatMap(([name, value]) =>
-    name.endsWith('_PROJECT_DIR') && value !== undefined && isAbsolute(value) ? [value] : [],
-  )
 }
 
 /** Notes that the turn does something. Codex does not report the end of a shell call with a patch. */

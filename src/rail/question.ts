@@ -1,11 +1,13 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { clientFolder } from '#core/client-folders'
 import { systemCode } from '#core/errors'
-import { isObject, parseJson } from '#core/json'
+import { isObject, objectOf, parseJson } from '#core/json'
 import { findWorkspace } from '#core/read-files'
 import type { Runtime } from '#core/runtime'
 import type { RailEvent } from '#hooks/rail-hook'
+import { splitFrontmatter } from '#skill/frontmatter'
+import { projectFolders } from './place.ts'
 import { isSameProcess, type SenderReader } from './sender.ts'
 import type { RailSession } from './session.ts'
 
@@ -36,16 +38,23 @@ export function canBeAsked(
 /** A Claude Code hook for this event can answer its questions; other clients have no such hook. */
 const answering = 'PermissionRequest'
 
-/** Returns the file that registers such a hook, or an unreadable one. */
+/**
+ * Returns the file that registers such a hook, or that may register one because it cannot be read: settings,
+ * and plugins, skills, commands and subagents with hooks of their own.
+ */
 function answeringHook(runtime: Runtime): string | undefined {
   const client = clientFolder('claude', runtime)
-  const project = join(findWorkspace(runtime.cwd, runtime), '.claude')
-  const folders = new Set([client, project, join(runtime.cwd, '.claude')])
-  const files = [...folders].flatMap((folder) =>
+  const projects = [findWorkspace(runtime.cwd, runtime), runtime.cwd, ...projectFolders(runtime)]
+  const folders = [...new Set([client, ...projects.map((project) => join(project, '.claude'))])]
+  const settings = folders.flatMap((folder) =>
     ['settings.json', 'settings.local.json'].map((name) => join(folder, name)),
   )
   const plugins = pluginFolders(join(client, 'plugins', 'installed_plugins.json'))
-  return [...files, ...managedSettings, ...plugins.flatMap(hookFiles)].find(mayAnswer)
+  if (typeof plugins === 'string') return plugins
+  return (
+    [...settings, ...managedSettings, ...plugins.flatMap(hookFiles)].find(registersAnswer) ??
+    [...folders, ...plugins].flatMap(textsWithFrontmatter).find(hasOwnHooks)
+  )
 }
 
 const managedSettings = [
@@ -54,25 +63,43 @@ const managedSettings = [
 ]
 
 function hookFiles(plugin: string): string[] {
-  return ['hooks/hooks.json', '.claude-plugin/plugin.json'].map((name) => join(plugin, name))
+  const manifest = join(plugin, '.claude-plugin/plugin.json')
+  const { hooks } = objectOf(jsonIn(manifest))
+  const named = (Array.isArray(hooks) ? hooks : [hooks]).filter((path) => typeof path === 'string')
+  return [manifest, join(plugin, 'hooks/hooks.json'), ...named.map((path) => join(plugin, path))]
 }
 
-function mayAnswer(path: string): boolean {
-  try {
-    return readFileSync(path, 'utf8').includes(answering)
-  } catch (error) {
-    return !isMissing(error)
-  }
+/** Whether a JSON file has the event as a key, or cannot be read. */
+function registersAnswer(path: string): boolean {
+  const value = jsonIn(path)
+  return value === unreadable || hasKey(value, answering)
 }
 
-function pluginFolders(path: string): string[] {
-  let value: unknown
-  try {
-    value = parseJson(readFileSync(path, 'utf8'))
-  } catch {
-    return []
-  }
-  return foldersIn(value)
+function hasKey(value: unknown, key: string): boolean {
+  if (Array.isArray(value)) return value.some((item) => hasKey(item, key))
+  return isObject(value) && (key in value || Object.values(value).some((item) => hasKey(item, key)))
+}
+
+/** Skills, commands and subagents in a folder of Claude Code or of a plugin. */
+function textsWithFrontmatter(folder: string): string[] {
+  const skills = namesIn(join(folder, 'skills')).map((name) => join(name, 'SKILL.md'))
+  const others = ['agents', 'commands'].flatMap((name) => namesIn(join(folder, name), true))
+  return [...skills, ...others.filter((path) => path.endsWith('.md'))]
+}
+
+/** Whether the frontmatter of a text names hooks, or cannot be read. An escape could hide the key. */
+function hasOwnHooks(path: string): boolean {
+  const text = textIn(path)
+  if (text === undefined) return false
+  if (text === unreadable) return true
+  const frontmatter = splitFrontmatter(text)
+  return frontmatter.found && /hooks|\\/.test(frontmatter.source)
+}
+
+/** Returns the plugins' folders, or the path of their list if it cannot be read. */
+function pluginFolders(path: string): string[] | string {
+  const value = jsonIn(path)
+  return value === unreadable ? path : foldersIn(value)
 }
 
 /** Returns every `installPath`, at any depth. */
@@ -80,8 +107,33 @@ function foldersIn(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(foldersIn)
   if (!isObject(value)) return []
   const { installPath } = value
-  const own = typeof installPath === 'string' ? [installPath] : []
-  return [...own, ...Object.values(value).flatMap(foldersIn)]
+  const folders = typeof installPath === 'string' ? [installPath] : []
+  return [...folders, ...Object.values(value).flatMap(foldersIn)]
+}
+
+const unreadable = Symbol('unreadable')
+
+function jsonIn(path: string): unknown {
+  const text = textIn(path)
+  return typeof text === 'string' ? (parseJson(text) ?? unreadable) : text
+}
+
+/** Undefined if there is no such file. */
+function textIn(path: string): string | typeof unreadable | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    return isMissing(error) ? undefined : unreadable
+  }
+}
+
+/** The paths in a folder; the folder itself if it cannot be listed, because reading it fails then too. */
+function namesIn(folder: string, recursive = false): string[] {
+  try {
+    return readdirSync(folder, { recursive, encoding: 'utf8' }).map((name) => join(folder, name))
+  } catch (error) {
+    return isMissing(error) ? [] : [`${folder}/unreadable.md`]
+  }
 }
 
 function isMissing(error: unknown): boolean {

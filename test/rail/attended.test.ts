@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { adapters, type Platform } from '../../src/hooks/adapters.ts'
 import { firstProcess, makeSession } from './_session.ts'
@@ -91,18 +91,68 @@ describe('the question of the client about a guarded call', () => {
     expect(session.approvals()).toEqual([])
   })
 
-  it.each([
-    ['a file that registers one', '{"hooks":{"PermissionRequest":[]}}'],
-    ['a place that cannot be read', undefined],
-  ])('approves nothing if another hook may answer it: %s', async (_, text) => {
+  const registered = '{"hooks":{"PermissionRequest":[]}}'
+  const withHooks = '---\nname: x\nhooks:\n  PermissionRequest: []\n---\n'
+  it.each<[place: string, files: Record<string, string | undefined>]>([
+    ['settings', { '.claude/settings.json': registered }],
+    [
+      'settings with an escape',
+      { '.claude/settings.json': '{"hooks":{"Permission\\u0052equest":[]}}' },
+    ],
+    ['settings that are not JSON', { '.claude/settings.local.json': '{' }],
+    ['settings that cannot be read', { '.claude/settings.json': undefined }],
+    ['a list of plugins that cannot be read', { '.claude/plugins/installed_plugins.json': '[' }],
+    [
+      "a plugin's hooks",
+      {
+        '.claude/plugins/installed_plugins.json': '{"plugins":{"p":[{"installPath":"HOME/p"}]}}',
+        'p/hooks/hooks.json': registered,
+      },
+    ],
+    [
+      'a file that a plugin names',
+      {
+        '.claude/plugins/installed_plugins.json': '{"plugins":{"p":[{"installPath":"HOME/p"}]}}',
+        'p/.claude-plugin/plugin.json': '{"hooks":["more.json"]}',
+        'p/more.json': registered,
+      },
+    ],
+    ['a skill', { '.claude/skills/x/SKILL.md': withHooks }],
+    ['a subagent in a folder', { '.claude/agents/y/x.md': withHooks }],
+    ['a command with an escape', { '.claude/commands/x.md': '---\n"h\\u006foks": {}\n---\n' }],
+    ['a list of skills that cannot be read', { '.claude/skills/x/SKILL.md': undefined }],
+    ['a folder in which the client started', { 'start/.claude/settings.json': registered }],
+  ])('approves nothing if a hook may answer it: %s', async (_, files) => {
     const session = await atGate()
+    Object.assign(session.env, { CLAUDE_PROJECT_DIR: join(session.home, 'start') })
     await session.before()
-    const file = join(session.home, '.claude/settings.json')
-    mkdirSync(text === undefined ? file : join(session.home, '.claude'), { recursive: true })
-    if (text !== undefined) writeFileSync(file, text)
+    for (const [name, text] of Object.entries(files)) {
+      const path = join(session.home, name)
+      mkdirSync(text === undefined ? path : dirname(path), { recursive: true })
+      if (text !== undefined) writeFileSync(path, text.replace('HOME', session.home))
+    }
     expect((await session.after())?.systemMessage).toContain('PermissionRequest')
     expect(session.approvals()).toEqual([])
     expect((await session.before())?.hookSpecificOutput?.permissionDecision).toBe('deny')
+  })
+
+  it('counts beside hooks, skills and plugins that do not answer it', async () => {
+    const session = await atGate()
+    const files = {
+      '.claude/settings.json': '{"hooks":{"Stop":[]},"note":"PermissionRequest"}',
+      '.claude/plugins/installed_plugins.json': '{"plugins":{"p":[{"installPath":"HOME/p"}]}}',
+      'p/.claude-plugin/plugin.json': '{"name":"p"}',
+      'p/hooks/hooks.json': '{"hooks":{"PreToolUse":[]}}',
+      '.claude/skills/x/SKILL.md': '---\nname: x\n---\nAbout hooks.\n',
+    }
+    for (const [name, text] of Object.entries(files)) {
+      const path = join(session.home, name)
+      mkdirSync(dirname(path), { recursive: true })
+      writeFileSync(path, text.replace('HOME', session.home))
+    }
+    await session.before()
+    await session.after()
+    expect(session.approvals()).toMatchObject([{ strength: 'attended' }])
   })
 
   it('is denied in Gemini CLI without a terminal, where it would wait forever', async () => {
