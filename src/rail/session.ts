@@ -132,7 +132,7 @@ export interface Verdict {
   /** Why the check failed; `log` is the end of its output. */
   why: string
   log: string
-  /** The digest of the working tree; undefined if its size does not allow one. */
+  /** The digest of the working tree. Without one, or if it is none, the check runs again. */
   tree?: string | undefined
 }
 

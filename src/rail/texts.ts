@@ -1,4 +1,4 @@
-import { cutText, safeLine } from '#core/text'
+import { amount, cutText, safeLine } from '#core/text'
 import type { StepOutput } from '#exec/output-protocol'
 import { type PlannedStep, stepOfKey } from '#chain/plan-model'
 import type { RunJournal } from '#chain/run-journal'
@@ -72,7 +72,7 @@ export function failedCheckText(
   return paragraphs([
     `The step \`${step}\` of the chain \`${rail.chain}\` is not done: ${why}.`,
     log === '' ? undefined : `The end of what it printed:\n${log}`,
-    `Correct it, then end your turn; the check runs again (${left === 0 ? 'for the last time' : `${left} more times after that`}). Do not change the check.`,
+    `Correct it, then end your turn; the check runs again (${left === 0 ? 'for the last time' : `${left} more ${left === 1 ? 'time' : 'times'} after that`}). Do not change the check.`,
   ])
 }
 
@@ -81,7 +81,12 @@ export function givenUpText(
   { step, failedChecks }: RailStep,
   why: string,
 ): string {
-  return `${chain}: the check of ${step} failed ${failedChecks} times (${why}). Type "rail retry" for new attempts, or "rail accept ${step} WHY" to continue without it.`
+  return `${chain}: the check of ${step} failed ${amount(failedChecks, 'time')} (${why}). Type "rail retry" for new attempts, or "rail accept ${step} WHY" to continue without it.`
+}
+
+/** Why a check that passed after its hook does not count: nobody can say which files it checked. */
+export function unreadableTreeText({ chain }: RailSession, { step }: RailStep): string {
+  return `${chain}: the check of ${step} succeeded after the client had stopped to wait, and the files of the project cannot be compared (too many, or not readable), so it does not count. Type "rail retry" to check again, or "rail accept ${step} WHY" to continue without it.`
 }
 
 export function gateText(

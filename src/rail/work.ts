@@ -485,6 +485,16 @@ async function check(job: CheckJob, message: string): Promise<RailAnswer | undef
   const why = output.errors.at(-1)?.message ?? 'the check failed'
   const verdict = { hasPassed: output.status === 'success', message, why, log, tree }
   if (!waiting.isLate()) return await apply(job, verdict)
+  if (verdict.hasPassed && tree === 'unreadable') {
+    const reason = say.unreadableTreeText(rail, step)
+    note(runtime, rail, {
+      standing: 'check-failed',
+      reason,
+      step: running,
+      sequence: rail.sequence + 1,
+    })
+    return undefined
+  }
   const checked = { ...step, verdict }
   note(runtime, rail, { standing: 'checked', step: checked, sequence: rail.sequence + 1 })
   return undefined
@@ -506,7 +516,7 @@ async function checkUnchanged(
     const confirmed = await confirmReport(project, run, step, reported)
     if (!waiting.isLate() || waiting.signal.aborted) return { confirmed, tree: undefined }
     const after = treeTimes(workspace, context.runtime)
-    if (!before || !after) return { confirmed, tree: undefined }
+    if (!before || !after) return { confirmed, tree: 'unreadable' }
     const changed = changedBetween(before, after)
     const isStable = [...changed].every((path) => written?.has(path))
     if (isStable) return { confirmed, tree: treeDigest(after) }
@@ -533,8 +543,8 @@ async function deliver(
 /** Uses a check's result for the checked tree; for another tree the check runs again. */
 async function conclude(job: CheckJob, verdict: Verdict): Promise<RailAnswer | undefined> {
   const { workspace, context } = job.project
-  const now = treeTimes(workspace, context.runtime)
-  const isSame = (now && treeDigest(now)) === verdict.tree
+  const now = verdict.tree === undefined ? undefined : treeTimes(workspace, context.runtime)
+  const isSame = now !== undefined && treeDigest(now) === verdict.tree
   return isSame ? await apply(job, verdict) : await check(job, verdict.message)
 }
 
