@@ -1,11 +1,11 @@
-import { allSteps, isChain, type PlannedChain, stepOfKey } from '#chain/plan-model'
+import { allSteps, type PlannedChain, type PlannedStep, stepOfKey } from '#chain/plan-model'
 import { voidKeys } from '#chain/rework'
 import type { RunJournal } from '#chain/run-journal'
 import type { Guard } from './session.ts'
 
 /**
  * Returns the guarded calls of a plan. A guard is open while its step is the current one, which starts only
- * after its gate is open, and if no earlier step failed without `allow-failure`.
+ * after its gate is open, and if no earlier step or nested chain failed without `allow-failure`.
  */
 export function guardsOf(
   root: PlannedChain,
@@ -16,7 +16,8 @@ export function guardsOf(
   const failed = failedSteps(journal)
   return steps.flatMap((step, index) => {
     if (step.guard === undefined) return []
-    const before = steps.slice(0, index).filter((one) => !isChain(one) && !one.allowFailure)
+    const isAbove = (one: PlannedStep): boolean => `${step.step}/`.startsWith(`${one.step}/`)
+    const before = steps.slice(0, index).filter((one) => !isAbove(one) && !one.allowFailure)
     const isSound = before.every((one) => !failed.has(one.step))
     const isCurrent = current !== undefined && `${current}/`.startsWith(`${step.step}/`)
     return [{ step: step.step, calls: step.guard, isOpen: isCurrent && isSound }]

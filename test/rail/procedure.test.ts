@@ -120,3 +120,63 @@ describe('a report of the agent', () => {
     expect((await session.stop())?.systemMessage).toContain('has ended: failure')
   })
 })
+
+describe('a guard behind a nested chain', () => {
+  const nested = { metadata: ['chain: |', '  compile', '  push guard="Bash(git push:*)"'] }
+  const skills = (options: string, build: object) => ({
+    ship: { metadata: ['chain: |', `  build${options}`, '  publish guard="Bash(git tag:*)"'] },
+    build: { ...nested, ...build },
+    compile: {},
+    push: {},
+    publish: {},
+  })
+
+  /** Ends both steps of the nested chain with the agent's word. */
+  async function atPublish(options: string, build: object) {
+    const session = makeSession(skills(options, build))
+    await session.prompt('/ship')
+    await session.stop()
+    await session.stop()
+    const isPushAllowed = (await session.bash('git push')) === undefined
+    await session.stop()
+    await session.stop()
+    return { session, isPushAllowed }
+  }
+
+  it('opens after its success, and inside of it at its own step', async () => {
+    const { session, isPushAllowed } = await atPublish('', {})
+    expect(isPushAllowed).toBe(true)
+    expect(await session.bash('git push')).toContain('belongs to the step `build/push`')
+    expect(await session.bash('git tag v1')).toBeUndefined()
+  })
+
+  it('stays closed after its failure, which only its own check saw', async () => {
+    const { session, isPushAllowed } = await atPublish('', { verify: 'exit 1' })
+    expect(isPushAllowed).toBe(true)
+    expect(session.standing()).toBe('working')
+    expect(await session.bash('git tag v1')).toContain('belongs to the step `publish`')
+  })
+
+  it('opens after a failure that the chain allows', async () => {
+    const { session } = await atPublish(' allow-failure', { verify: 'exit 1' })
+    expect(await session.bash('git tag v1')).toBeUndefined()
+  })
+})
+
+it('counts failed checks in plain words', async () => {
+  const session = makeSession({
+    ship: { metadata: ['chain: |', '  build check=false max-blocks=2'] },
+    build: {},
+  })
+  await session.prompt('/ship')
+  expect((await session.stop())?.reason).toContain('1 more time after that')
+  expect((await session.stop())?.reason).toContain('for the last time')
+  expect((await session.stop())?.systemMessage).toContain('failed 3 times')
+
+  const strict = makeSession({
+    ship: { metadata: ['chain: |', '  build check=false max-blocks=0'] },
+    build: {},
+  })
+  await strict.prompt('/ship')
+  expect((await strict.stop())?.systemMessage).toContain('failed 1 time (')
+})
