@@ -27,6 +27,7 @@ export function takeOver(
   const open = readRails(runtime).flatMap((reading) =>
     reading.kind === 'rail' &&
     reading.rail.workspace === workspace &&
+    reading.rail.session !== session &&
     reading.rail.standing !== 'ended'
       ? [reading.rail]
       : [],
@@ -65,7 +66,7 @@ export function takeOver(
     sequence: rail.sequence + 1,
   }
   // Between the two, both sessions have the rail: its guards apply in both.
-  addRail(runtime, moved)
+  if (!addRail(runtime, moved)) return undefined
   removeRail(runtime, rail.session)
   return { rail: moved }
 }

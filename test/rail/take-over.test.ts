@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest'
-import type { Sender } from '../../src/rail/sender.ts'
+import { systemRuntime } from '../../src/core/runtime.ts'
+import type { Sender, SenderReader } from '../../src/rail/sender.ts'
+import { readRails } from '../../src/rail/session.ts'
+import { takeOver } from '../../src/rail/take-over.ts'
 import { firstProcess, makeSession } from './_session.ts'
 
 const skills = {
@@ -70,4 +73,20 @@ it('names the chains if there are several, and says nothing without one', async 
   session.sendAs(next)
   session.use('s2')
   expect((await session.prompt('rail resume'))?.systemMessage).toContain('Several chains')
+})
+
+it('keeps a rail that two hooks move into the same session', async () => {
+  const session = makeSession(skills)
+  await session.prompt('/ship')
+  const runtime = systemRuntime({ cwd: session.directory, home: session.home, env: session.env })
+  const senders: SenderReader = {
+    senderOf: () => ({ kind: 'client', process: firstProcess }),
+    isRunning: () => true,
+    hasTerminal: () => true,
+  }
+  const event = { platform: 'claude', runtime, session: 's2', turn: 't', payload: {} }
+  const move = () => takeOver(event as Parameters<typeof takeOver>[0], senders)
+  expect(move()).toMatchObject({ rail: { session: 's2' } })
+  expect(move()).toBeUndefined()
+  expect(readRails(runtime)).toMatchObject([{ kind: 'rail', rail: { session: 's2' } }])
 })
