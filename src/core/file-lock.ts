@@ -280,7 +280,7 @@ function foreign(lockPath: string, reason?: string): StateFileError {
   return new StateFileError({ code: 'lock-foreign', message, hint })
 }
 
-function isIdentity(value: unknown): value is ProcessIdentity {
+export function isIdentity(value: unknown): value is ProcessIdentity {
   if (!isObject(value) || typeof value['host'] !== 'string') return false
   const { pid } = value
   // A signal to any other number goes to a whole group, or to every process.
@@ -298,8 +298,12 @@ export interface ProcessIdentity {
 }
 
 export function ownIdentity(): ProcessIdentity {
-  const startedAt = processStat(process.pid).ticks
-  return { pid: process.pid, startedAt, host: hostname(), place: ownPlace() }
+  return identityOf(process.pid)
+}
+
+/** Identifies a process of this machine that runs now. */
+export function identityOf(pid: number): ProcessIdentity {
+  return { pid, startedAt: processStat(pid).ticks, host: hostname(), place: ownPlace() }
 }
 
 /**

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { identityOf } from '#core/file-lock'
 import { isObject, parseJson } from '#core/json'
 import { countCalls } from '#hooks/given'
 import type { RailAnswer, RailEvent } from '#hooks/rail-hook'
@@ -55,8 +56,8 @@ async function answerOf(
       stdio: ['pipe', 'pipe', 'ignore'],
       windowsHide: true,
     })
-    if (request.kind === 'start') {
-      noteStart(runtime, session, { pid: child.pid, chain: request.chain.name })
+    if (request.kind === 'start' && child.pid !== undefined) {
+      noteStart(runtime, session, { process: identityOf(child.pid), chain: request.chain.name })
     }
     const timer = setTimeout(() => finish('late'), patienceMs)
     let output = ''

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
-import { systemCode } from '#core/errors'
+import { readFileSync, statSync } from 'node:fs'
+import { isAlive, isIdentity, isOnThisMachine, type ProcessIdentity } from '#core/file-lock'
 import { objectOf, parseJson } from '#core/json'
 import type { Runtime } from '#core/runtime'
 import { makePrivateDirectory, removeIfThere, writeFileAtomicSync } from '#core/write-files'
@@ -9,7 +9,7 @@ import { railsDirectory, startingPath } from './place.ts'
 export function noteStart(
   runtime: Runtime,
   session: string,
-  start: { pid: number | undefined; chain: string },
+  start: { process: ProcessIdentity; chain: string },
 ): void {
   try {
     makePrivateDirectory(railsDirectory(runtime))
@@ -29,8 +29,20 @@ export function forgetStart(runtime: Runtime, session: string): void {
 
 /** Returns the chain that is starting in the session; undefined if none is. */
 export function startingChain(runtime: Runtime, session: string): string | undefined {
-  const { pid, chain } = objectOf(parseJson(readText(startingPath(runtime, session))))
-  return typeof pid === 'number' && isRunning(pid) ? String(chain) : undefined
+  const path = startingPath(runtime, session)
+  const { process, chain } = objectOf(parseJson(readText(path)))
+  return isIdentity(process) && stillStarts(process, path, runtime) ? String(chain) : undefined
+}
+
+/** A rail has its state long before this time is over. */
+const longestStartMs = 10 * 60_000
+
+/** After a restart of the machine, or on another one, a different process may have the same ID. */
+function stillStarts(starter: ProcessIdentity, path: string, runtime: Runtime): boolean {
+  if (!isAlive(starter)) return false
+  if (starter.startedAt !== undefined && isOnThisMachine(starter)) return true
+  const writtenAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
+  return Math.abs(runtime.now() - writtenAt) < longestStartMs
 }
 
 function readText(path: string): string {
@@ -38,13 +50,5 @@ function readText(path: string): string {
     return readFileSync(path, 'utf8')
   } catch {
     return ''
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    return systemCode(error) !== 'ESRCH'
   }
 }
