@@ -18,6 +18,7 @@ import {
 } from '#chain/run-journal'
 import { argumentsOf, keepsArguments } from '#chain/run-line'
 import { renderTimeline } from '#chain/timeline'
+import type { ChainProject } from './chains.ts'
 import { choiceOf, planToContinue } from './continue-run.ts'
 import { resumeOn } from './engines.ts'
 import { recordDecision, requiredGate, waitingGate } from './gates.ts'
@@ -56,7 +57,7 @@ export async function decideGate(
   })
   const plan = usable ?? journal.plan
   const strength = sign ? 'signed' : terminalStrength(context)
-  if (approved) refuseWeakApproval(context, plan, gate.step, strength)
+  if (approved) refuseWeakApproval(context, { plan, runId, step: gate.step, line }, strength)
   const continues = keepsArguments(journal) && continuesAfterRejection(plan, gate.step)
   // Refused before anybody is asked.
   if (approved) argumentsOf(journal, words)
@@ -98,8 +99,7 @@ function terminalStrength({ runtime }: Pick<Context, 'runtime'>): 'attended' | '
 
 function refuseWeakApproval(
   { settings }: Context<ChainEvent>,
-  plan: Plan,
-  step: string,
+  { plan, runId, step, line }: { plan: Plan; runId: string; step: string } & Pick<ChainProject, 'line'>,
   strength: ApprovalStrength,
 ): void {
   const planned = allSteps(plan.root).find((one) => one.step === step)
@@ -109,7 +109,7 @@ function refuseWeakApproval(
     'approval-too-weak',
     `${step} needs an approval that is ${String(required)}, and the one from this terminal is ${strength}`,
     required === 'signed'
-      ? 'Sign it with your key of SSH: skillrail runs approve --sign'
+      ? `Sign it with your SSH key: ${line('runs approve', runId, ['--sign'])}`
       : 'Approve it in a terminal that no agent client has started.',
   )
 }

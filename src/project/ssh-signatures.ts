@@ -92,7 +92,7 @@ export function signingKeyOf(
   })
 }
 
-/** Whether Git is configured to sign with a key of SSH, or a setting names one. */
+/** Whether Git is configured to sign with an SSH key, or a setting names one. */
 export function hasSigningKey({ runtime, settings }: SigningPlace): boolean {
   if (settings.rail.signingKey !== '') return true
   return ofGit(runtime, 'gpg.format') === 'ssh' && ofGit(runtime, 'user.signingKey') !== undefined
@@ -126,7 +126,7 @@ function signingKey({ settings, runtime }: SigningPlace): SigningKey {
   if (isAbsolute(path)) return { path, text: '', options: [] }
   throw refusal(
     'signing-key-missing',
-    named === '' ? 'you have no key to sign with' : `${safeLine(named)} is not a key of SSH`,
+    named === '' ? 'you have no key to sign with' : `${safeLine(named)} is not an SSH key`,
     'Name one: git config --global user.signingKey ~/.ssh/id_ed25519.pub, or the setting rail.signingKey.',
   )
 }

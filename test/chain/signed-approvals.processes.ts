@@ -60,7 +60,10 @@ describe.skipIf(!hasKeygen)('an approval that is signed', () => {
     writeFileSync(join(home, 'signers'), makeKey('key'))
     configureGit('~/signers')
     const run = await waitingRun()
-    expect(await codeOf(`runs approve ${run}`)).toBe('approval-too-weak')
+    expect((await command(`runs approve ${run}`, yes)).error).toMatchObject({
+      code: 'approval-too-weak',
+      hint: expect.stringContaining(`runs approve ${run} --sign`),
+    })
     expect((await command(`runs approve ${run} --sign`, yes)).code).toBe(0)
     expect(project.log()).toEqual(['build', 'deploy'])
     expect(approvalIn(run)).toMatchObject({
