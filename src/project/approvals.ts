@@ -99,7 +99,12 @@ function terminalStrength({ runtime }: Pick<Context, 'runtime'>): 'attended' | '
 
 function refuseWeakApproval(
   { settings }: Context<ChainEvent>,
-  { plan, runId, step, line }: { plan: Plan; runId: string; step: string } & Pick<ChainProject, 'line'>,
+  {
+    plan,
+    runId,
+    step,
+    line,
+  }: { plan: Plan; runId: string; step: string } & Pick<ChainProject, 'line'>,
   strength: ApprovalStrength,
 ): void {
   const planned = allSteps(plan.root).find((one) => one.step === step)
