@@ -19,7 +19,7 @@ export function asksToTakeOver(prompt: string): boolean {
  * was moved; undefined if no rail of this project is open.
  */
 export function takeOver(
-  event: RailEvent & { session: string; turn: string },
+  event: Pick<RailEvent, 'platform' | 'payload' | 'runtime'> & { session: string; turn: string },
   senders: SenderReader,
 ): { rail: RailSession } | { refusal: RailAnswer } | undefined {
   const { runtime, platform, session, turn } = event

@@ -20,9 +20,12 @@ function startOf(process: object | undefined, minutesAgo = 0): string | undefine
 describe('a note that a process starts a rail', () => {
   const own = ownIdentity()
 
-  it('counts while that process runs, however long that takes', () => {
+  it('counts while that process runs', () => {
     expect(startOf(own)).toBe('ship')
-    if (own.startedAt !== undefined) expect(startOf(own, 60)).toBe('ship')
+  })
+
+  it.skipIf(own.startedAt === undefined)('counts however long that process runs', () => {
+    expect(startOf(own, 60)).toBe('ship')
   })
 
   it.each([

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { systemRuntime } from '../../src/core/runtime.ts'
+import { readPayload } from '../../src/hooks/prompt.ts'
 import type { Sender, SenderReader } from '../../src/rail/sender.ts'
 import { readRails } from '../../src/rail/session.ts'
 import { takeOver } from '../../src/rail/take-over.ts'
@@ -84,8 +85,11 @@ it('keeps a rail that two hooks move into the same session', async () => {
     isRunning: () => true,
     hasTerminal: () => true,
   }
-  const event = { platform: 'claude', runtime, session: 's2', turn: 't', payload: {} }
-  const move = () => takeOver(event as Parameters<typeof takeOver>[0], senders)
+  const reading = readPayload('{"prompt":"rail resume"}')
+  if (!reading.ok) throw new Error(reading.message)
+  const { payload } = reading
+  const event = { platform: 'claude', runtime, session: 's2', turn: 't', payload } as const
+  const move = () => takeOver(event, senders)
   expect(move()).toMatchObject({ rail: { session: 's2' } })
   expect(move()).toBeUndefined()
   expect(readRails(runtime)).toMatchObject([{ kind: 'rail', rail: { session: 's2' } }])
