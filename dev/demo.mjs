@@ -73,3 +73,15 @@ function sentences(text, ...wanted) {
   assert(found.length > 0, text)
   return found.join(' ')
 }
+
+/** The text in lines of at most `width` columns, if its words allow it. */
+export function wrapped(text, width) {
+  if (text.length <= width) return [text]
+  const lines = ['']
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1)
+    if (last !== '' && last.length + 1 + word.length > width) lines.push(word)
+    else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`
+  }
+  return lines
+}

@@ -1,4 +1,4 @@
-// Makes the pictures of the README from the built command line: docs/assets/{overview,prompt,run}-{light,dark}.svg
+// Makes the pictures of the pages from the built command line: docs/assets/{overview,prompt,rail,run}-{light,dark}.svg
 //
 //   npm run build && node dev/pictures.mjs
 //
@@ -8,6 +8,10 @@ import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { playDemo, wrapped } from './demo.mjs'
+
+/** Of every picture, so that a page can show it without making its text small. */
+const columns = 96
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -40,6 +44,7 @@ function main() {
   const place = realpathSync(mkdtempSync(join(tmpdir(), 'skillrail-pictures-')))
   try {
     const pictures = {
+      rail: railPicture(),
       prompt: promptPicture(place),
       run: runPicture(place),
       overview: overviewPicture(place),
@@ -55,37 +60,52 @@ function main() {
   }
 }
 
+/** The session of `npm start`: a prompt with its reference, then a chain that the agent does not skip. */
+function railPicture() {
+  const colours = { you: 36, agent: 33, Skillrail: 32 }
+  const { reference, chain } = playDemo()
+  const lines = [...reference, ['', ''], ...chain].flatMap(([who, text]) => {
+    const name = who.padEnd(11)
+    const colour = colours[who]
+    const [first, ...others] = wrapped(text, columns - name.length)
+    const styled = colour === undefined ? name : `\u001b[${colour}m${name}\u001b[39m`
+    return [`${styled}${first}`, ...others.map((line) => `${' '.repeat(name.length)}${line}`)]
+  })
+  return lines
+}
+
 /** A prompt as it was typed, and what the model reads after the hook of Claude Code ran. */
 function promptPicture(place) {
-  const home = join(place, 'prompt-home')
+  const [project, home] = [join(place, 'prompt-project'), join(place, 'prompt-home')]
+  mkdirSync(project)
   cpSync(
     join(root, 'examples/progressive-disclosure/deploy-service'),
     join(home, '.claude/skills/deploy-service'),
     { recursive: true },
   )
   const prompt = '/deploy-service release web'
-  const input = { session_id: 'picture', hook_event_name: 'UserPromptSubmit', cwd: place, prompt }
-  const answer = JSON.parse(skillrail(place, home, ['hook', 'claude'], JSON.stringify(input)))
+  const input = { session_id: 'picture', hook_event_name: 'UserPromptSubmit', cwd: project, prompt }
+  const answer = JSON.parse(skillrail(project, home, ['hook', 'claude'], JSON.stringify(input)))
   const given = answer.hookSpecificOutput.additionalContext.trim().split('\n')
-  const shown = given
-    .slice(0, 12)
-    .map((line) => (line.length > 96 ? `${line.slice(0, 95)}…` : line))
+  const shown = given.slice(0, 12)
   return [
     '\u001b[2mwhat you type\u001b[22m',
     `\u001b[36m${prompt}\u001b[39m`,
     '',
     '\u001b[2mwhat the model reads before it starts\u001b[22m',
     `\u001b[36m${prompt}\u001b[39m`,
-    ...shown.map((line) => `\u001b[32m${line}\u001b[39m`),
+    ...shown
+      .flatMap((line) => wrapped(line, columns))
+      .map((line) => `\u001b[32m${line}\u001b[39m`),
     `\u001b[2m… ${given.length - shown.length} more lines of references/release-flow.md\u001b[22m`,
   ]
 }
 
-/** A nested chain of the examples, as it stands on the screen at its end. */
+/** Parallel steps of the examples, as they stand on the screen at their end. */
 function runPicture(place) {
   const project = join(place, 'shop')
   cpSync(join(root, 'examples/shop'), project, { recursive: true })
-  const args = ['run', 'skills/chain-audit', '--trust-workspace']
+  const args = ['run', 'skills/audit-fast', '--trust-workspace']
   return [
     `$ skillrail ${args.join(' ')}`,
     ...skillrail(project, join(place, 'run-home'), args).trimEnd().split('\n'),
@@ -118,7 +138,7 @@ function skillrail(cwd, home, args, input = '') {
     PATH: `${join(process.execPath, '..')}:/usr/bin:/bin`,
     HOME: home,
     FORCE_COLOR: '1',
-    COLUMNS: '96',
+    COLUMNS: `${columns}`,
   }
   const { stdout, stderr, error } = spawnSync(
     process.execPath,

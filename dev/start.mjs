@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { styleText } from 'node:util'
-import { playDemo } from './demo.mjs'
+import { playDemo, wrapped } from './demo.mjs'
 
 const width = Math.min(process.stdout.columns ?? 100, 100)
 const colours = { you: 'cyan', agent: 'yellow', Skillrail: 'green' }
@@ -36,16 +36,6 @@ function show(title, lines) {
   console.log(`\n${styleText('bold', title)}\n`)
   for (const [who, text] of lines) {
     const name = styleText(colours[who] ?? 'dim', who.padEnd(9))
-    console.log(`  ${name}  ${wrapped(text).join(`\n${' '.repeat(13)}`)}`)
+    console.log(`  ${name}  ${wrapped(text, width - 14).join(`\n${' '.repeat(13)}`)}`)
   }
-}
-
-function wrapped(text) {
-  const rows = ['']
-  for (const word of text.split(' ')) {
-    const last = rows.at(-1)
-    if (last !== '' && last.length + word.length + 14 > width) rows.push(word)
-    else rows[rows.length - 1] = last === '' ? word : `${last} ${word}`
-  }
-  return rows
 }
