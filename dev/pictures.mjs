@@ -94,9 +94,7 @@ function promptPicture(place) {
     '',
     '\u001b[2mwhat the model reads before it starts\u001b[22m',
     `\u001b[36m${prompt}\u001b[39m`,
-    ...shown
-      .flatMap((line) => wrapped(line, columns))
-      .map((line) => `\u001b[32m${line}\u001b[39m`),
+    ...shown.flatMap((line) => wrapped(line, columns)).map((line) => `\u001b[32m${line}\u001b[39m`),
     `\u001b[2m… ${given.length - shown.length} more lines of references/release-flow.md\u001b[22m`,
   ]
 }
