@@ -5,7 +5,8 @@ import { isInside, realPathOf } from '#core/read-files'
 import { safeLine } from '#core/text'
 import { declaredDigest, declaredKind } from '#chain/declared-chain'
 import { ApprovalRefusedError } from '#chain/errors'
-import { allSteps } from '#chain/plan-model'
+import { allSteps, isChain, type PlannedChain } from '#chain/plan-model'
+import { endsChainAfter } from '#chain/policy'
 import type { ApprovalStrength } from '#chain/run-journal'
 import { type CommittedChain, chainOfCommit, differingFiles } from './base-chain.ts'
 import { type ChainProject, openProject, type RunContext } from './chains.ts'
@@ -212,6 +213,7 @@ function stepLines(subject: ProofSubject): ProofLine[] {
   const lines = [
     ...twice.map((name) => failed('step', `${name} occurs twice`)),
     ...(chain ? differingSteps(proof.steps, chain, question.base ?? '') : []),
+    ...(chain && question.require ? unexplainedSteps(proof.steps, chain.root) : []),
     ...proof.steps.flatMap((step) => problemsOf(step, question)),
   ]
   if (lines.length > 0) return lines
@@ -244,6 +246,30 @@ function differingSteps(
   ]
 }
 
+/**
+ * Returns the steps that did not run although nothing in the chain allows that: no condition, and no end of
+ * the chain after a success. A failure that ends a chain is a problem of its own.
+ */
+function unexplainedSteps(
+  steps: readonly ProvenStep[],
+  { steps: planned, policy }: PlannedChain,
+): ProofLine[] {
+  if (endsChainAfter(policy, {}, { status: 'success', isRejected: false })) return []
+  return planned
+    .filter(({ when }) => when === undefined)
+    .flatMap((one): ProofLine[] => {
+      const status = steps.find(({ step, excluded }) => step === one.step && !excluded)?.status
+      if (status !== undefined && unstartedStatuses.has(status)) {
+        return [
+          failed('step', `${one.step} has the status ${status}, and no condition allows that`),
+        ]
+      }
+      return isChain(one) ? unexplainedSteps(steps, one) : []
+    })
+}
+
+const unstartedStatuses: ReadonlySet<string> = new Set(['skipped', 'not_run', 'cancelled'])
+
 function problemsOf(step: ProvenStep, { require }: ProofQuestion): ProofLine[] {
   const { step: name, status, evidence, kind, check, verify, reused, allowFailure } = step
   const problem = (text: string): ProofLine[] => [failed('step', `${name} ${text}`)]
@@ -273,9 +299,7 @@ const endedStatuses: ReadonlySet<string> = new Set([
   'success',
   'failure',
   'critical',
-  'skipped',
-  'not_run',
-  'cancelled',
+  ...unstartedStatuses,
 ])
 
 function evidenceText(steps: readonly ProvenStep[]): string {

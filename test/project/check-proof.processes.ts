@@ -148,7 +148,8 @@ describe('the check of a proof', () => {
     ])
   })
 
-  it.each<[string, (proof: EditableProof) => void, string]>([
+  type ProofFault = [fault: string, change: (proof: EditableProof) => void, line: string]
+  it.each<ProofFault>([
     [
       'a replaced step',
       ({ predicate: { steps } }) =>
@@ -181,6 +182,11 @@ describe('the check of a proof', () => {
       ({ predicate: { steps } }) => Object.assign(steps[1] ?? {}, { evidence: 'self-reported' }),
       'test is only reported by the agent',
     ],
+    ...['skipped', 'not_run', 'cancelled'].map((status): ProofFault => [
+      `a step with the status ${status} that no condition explains`,
+      ({ predicate: { steps } }) => Object.assign(steps[1] ?? {}, { status, evidence: null }),
+      `test has the status ${status}, and no condition allows that`,
+    ]),
     [
       'a result from another run',
       ({ predicate: { steps } }) => Object.assign(steps[1] ?? {}, { reused: true }),
