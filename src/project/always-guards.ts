@@ -16,7 +16,7 @@ import type { SkillInfo } from '#library/model'
 import type { GuardedChain, GuardsReading } from '#trust/accepted-guards'
 
 /**
- * The chains of these skills with `guards: always`, each with what it guards as it is now.
+ * Returns the chains with `guards: always` among these skills, with the guards that they declare now.
  *
  * @param workspace absolute; the paths of chains in it are relative to it, unless they are the user's own
  */

@@ -54,7 +54,7 @@ function isOpen(journal: RunJournal, gate: GateRecord): boolean {
   return isApproved(gate, planned?.gate, journal.approvals.get(gate.key), undefined)
 }
 
-/** What a gate asks for: what the chain says, or more if the user's setting does. */
+/** Returns the approval that a gate needs: the chain's, or a stronger one from the user's setting. */
 export function requiredGate(
   gate: Gate | undefined,
   { rail }: { rail: Pick<Settings['rail'], 'approval'> },

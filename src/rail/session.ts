@@ -99,7 +99,7 @@ export interface AskedGate {
 export interface WaitingGate {
   step: string
   journal: string
-  /** Of the journal, in bytes. */
+  /** The journal's size in bytes. */
   size: number
 }
 

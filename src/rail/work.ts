@@ -272,7 +272,13 @@ function alwaysGuardsOf(
   const chains = alwaysGuardingIn(root)
   const records = guardsIn(context.runtime, [workspace])
   for (const record of records) {
-    if (record.kind === 'unreadable') continue
+    if (record.kind === 'unreadable') {
+      throw new ChainPlanError(
+        'guards-unreadable',
+        `the guards that a user accepted cannot be read: ${record.path}: ${record.reason}`,
+        'To accept the chains again, which writes that file anew: skillrail trust',
+      )
+    }
     for (const accepted of record.chains) {
       const subject = { workspace: record.workspace, path: accepted.path }
       const now = wholeChain(root).find(({ path }) => isSameChain(subject, { workspace, path }))

@@ -153,7 +153,7 @@ describe('the record of guards', () => {
   )
 
   it('denies commands and MCP tools, but no reads or edits, if it cannot be read', async () => {
-    const { bash, call, records, trust } = await accepted()
+    const { bash, call, prompt, records, trust } = await accepted()
     const [name = ''] = readdirSync(records)
     for (const text of ['', '{}', '{"version":2,"chains":[]}', '{"version":1,"chains":[{}]}']) {
       writeFileSync(join(records, name), text)
@@ -162,6 +162,9 @@ describe('the record of guards', () => {
       expect(await call('Read', { file_path: 'a' })).toBeUndefined()
       expect(await call('Edit', { file_path: 'a' })).toBeUndefined()
     }
+    // A chain that a user has not accepted as it is now could open them.
+    const refusal = await prompt('/ship')
+    expect(JSON.stringify(refusal)).toContain('the guards that a user accepted cannot be read')
     await trust()
     expect(await bash('ls')).toBeUndefined()
     expect(await bash('git push')).toContain('chain `ship`')
