@@ -45,6 +45,7 @@ const triggersExport = () => import('#commands/trigger/triggers-export')
 const indexFile = () => import('#commands/library/index-file')
 const pluginPack = () => import('#commands/hooks/plugin-pack')
 const hooks = () => import('#commands/hooks/hooks')
+const usage = () => import('#commands/hooks/usage')
 const hook = () => import('#commands/hooks/hook')
 const trust = () => import('#commands/trust/trust')
 const view = () => import('#view/command')
@@ -183,6 +184,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
     'hooks log': one('Show what the hook injected, and what it skipped', hooks, 'log'),
     'hook log': one('The same as hooks log', hooks, 'log'),
     hook: of('Run the hook for one prompt of a client', hook),
+    usage: of('Show which skills are used, and the tokens of each client', usage),
     trust: of('Trust a project, so that its skills can execute', trust),
     view: of('Show skills, runs and tools of this project in a browser', view),
     overview: of('Show how this project stands; the same as skillrail alone', overview),

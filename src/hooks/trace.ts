@@ -98,6 +98,8 @@ export interface TraceReading {
   /** How many lines are not a trace. */
   unreadable: number
   path: string
+  /** Whether older lines may be gone: the log keeps two files. */
+  isShortened: boolean
 }
 
 /** The newest traces, oldest first. Lines that are not a trace are counted and left out. */
@@ -106,7 +108,12 @@ export function readTraces(runtime: Runtime, limit: number): TraceReading {
   const lines = [...linesOf(`${path}.1`), ...linesOf(path)]
   const schema = traceSchema()
   const traces = lines.flatMap((line) => schema.safeParse(parseJson(line)).data ?? [])
-  return { traces: traces.slice(-limit), unreadable: lines.length - traces.length, path }
+  return {
+    traces: traces.slice(-limit),
+    unreadable: lines.length - traces.length,
+    path,
+    isShortened: existsSync(`${path}.1`),
+  }
 }
 
 function tracePath(runtime: Runtime): string {

@@ -11,7 +11,7 @@ export function answerAnthropic(request: ModelRequest, turn: WrittenTurn): Model
     output_tokens: output,
   }
   const message = {
-    id: 'msg_mock',
+    id: `msg_${turn.id}`,
     type: 'message',
     role: 'assistant',
     model: 'mock',

@@ -3,13 +3,13 @@ import { piecesOf, type WrittenCall, type WrittenTurn } from './turn.ts'
 
 export function answerResponses(request: ModelRequest, turn: WrittenTurn): ModelAnswer {
   const response = {
-    id: 'resp_mock',
+    id: `resp_${turn.id}`,
     object: 'response',
     created_at: 0,
     model: 'mock',
     status: 'completed',
   }
-  const texts = turn.text === '' && turn.calls.length > 0 ? [] : [textItem(turn.text)]
+  const texts = turn.text === '' && turn.calls.length > 0 ? [] : [textItem(turn)]
   const items = [...texts, ...turn.calls.map(callItem)]
   const output = items.map(({ item }) => item)
   const usage = usageOf(turn)
@@ -33,11 +33,11 @@ interface Item {
   deltas: readonly { type: string }[]
 }
 
-function textItem(text: string): Item {
+function textItem({ id, text }: WrittenTurn): Item {
   const delta = { type: 'response.output_text.delta', content_index: 0, logprobs: [] }
   return {
     item: Object.assign(
-      { id: 'msg_mock' },
+      { id: `msg_${id}` },
       {
         type: 'message',
         role: 'assistant',

@@ -47,7 +47,7 @@ export async function startModelServer(script: Script = ['ok']): Promise<ModelSe
   const count: ServerCount = { answers: 0, input: 0, output: 0, cached: 0, reasoning: 0 }
   const closing = new AbortController()
   let asked = 0
-  let calls = 0
+  const ids = { call: 0, mock: 0 }
   const server = createServer((incoming, response) => {
     void answer(incoming, response)
   })
@@ -70,7 +70,7 @@ export async function startModelServer(script: Script = ['ok']): Promise<ModelSe
       response.end(JSON.stringify(errorBody(request, turn.error)))
       return
     }
-    const said = writtenTurn(turn, () => `call_${++calls}`)
+    const said = writtenTurn(turn, (kind) => `${kind}_${++ids[kind]}`)
     if (isPrompt(request) && turn.cutAfter === undefined && turn.endAfter === undefined) {
       response.on('finish', () => add(count, said))
     }

@@ -45,6 +45,8 @@ export const defaultUsage: ModelUsage = { input: 10, output: 2 }
 
 /** A turn with everything that a protocol needs to write it. */
 export interface WrittenTurn {
+  /** Unique for a server, as the answers of real services have it. */
+  id: string
   text: string
   calls: readonly WrittenCall[]
   usage: { input: number; output: number; cached: number; reasoning: number }
@@ -58,13 +60,17 @@ export interface WrittenCall {
   arguments: string
 }
 
-/** @param callId makes a new id for each call. */
-export function writtenTurn(turn: ModelTurn, callId: () => string): WrittenTurn {
+/** @param newId makes a new id that begins so, for the answer and for each call. */
+export function writtenTurn(
+  turn: ModelTurn,
+  newId: (kind: 'call' | 'mock') => string,
+): WrittenTurn {
   const { text = '', calls = [], usage = defaultUsage } = turn
   return {
+    id: newId('mock'),
     text,
     calls: calls.map(({ name, namespace, input }) => ({
-      id: callId(),
+      id: newId('call'),
       name,
       ...(namespace === undefined ? {} : { namespace }),
       arguments: typeof input === 'string' ? input : JSON.stringify(input),
