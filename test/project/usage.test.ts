@@ -132,7 +132,10 @@ describe('Claude Code’s transcripts', () => {
       result('c1'),
     ]
     transcript('s1', read)
-    transcript('s2', [...read.map((row) => ({ ...row, sessionId: 's2' })), answer('m2', [], { sessionId: 's2' })])
+    transcript('s2', [
+      ...read.map((row) => ({ ...row, sessionId: 's2' })),
+      answer('m2', [], { sessionId: 's2' }),
+    ])
     const inside = { isSidechain: true, agentId: 'a1' }
     transcript('s1/subagents/agent-a1', [
       answer('m1', [], { ...inside, requestId: 'another' }),
