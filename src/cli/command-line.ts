@@ -11,7 +11,7 @@ export interface GlobalValues extends RepeatableGlobals {
   verbose: boolean
 }
 
-/** Reads the words of one command. Global options may stand anywhere before `--`. */
+/** Parses the words of one command. Global options are allowed anywhere before `--`. */
 export function parseCommandLine(
   entry: CommandEntry,
   command: AnyCommand,
@@ -28,14 +28,14 @@ export function parseCommandLine(
     program.argument(syntax, help)
   }
   program.addHelpText('after', helpTail(command))
-  const parsed = parseWith(program, entry, argv)
-  if (parsed.kind === 'help') return parsed
-  const given = program.opts<Record<string, unknown>>()
+  const call = parseWith(program, entry, argv)
+  if (call.kind === 'help') return call
+  const rawValues = program.opts<Record<string, unknown>>()
   const values: Record<string, OptionValue> = {}
   for (const [key, spec] of Object.entries(command.options)) {
-    values[key] = valueOf(spec, given[key], `${program.name()} --help shows the valid usage.`)
+    values[key] = valueOf(spec, rawValues[key], `${program.name()} --help shows the valid usage.`)
   }
-  return { ...parsed, values: { ...values, arguments: program.args } }
+  return { ...call, values: { ...values, arguments: program.args } }
 }
 
 function parseWith(program: Parser, entry: CommandEntry, argv: readonly string[]) {
@@ -56,7 +56,7 @@ function parseWith(program: Parser, entry: CommandEntry, argv: readonly string[]
     const text = error.message.replace(/^error: /, '')
     const unknown = /^unknown option '(.+)'/.exec(text)?.[1]
     const usage = `skillrail ${entry.name} --help shows the valid usage.`
-    const hint = unknown === undefined ? usage : `${meantBy(unknown, program, argv)}${usage}`
+    const hint = unknown === undefined ? usage : `${separatorHint(unknown, program, argv)}${usage}`
     throw wrongUse(text.replaceAll('\n', ' '), hint, error)
   }
   const { directory, config, ...flags } = program.opts<Partial<GlobalValues>>()
@@ -66,8 +66,8 @@ function parseWith(program: Parser, entry: CommandEntry, argv: readonly string[]
   return { kind: 'run', globals } as const
 }
 
-/** How to write what an unknown option may mean for what the command calls. */
-function meantBy(unknown: string, program: Parser, argv: readonly string[]): string {
+/** Returns how to write an unknown option that may belong to the tool or skill that the command calls. */
+function separatorHint(unknown: string, program: Parser, argv: readonly string[]): string {
   const receiver = program.registeredArguments.at(-1)?.name()
   const at = argv.indexOf(unknown)
   const next = argv[at + 1]
@@ -78,44 +78,44 @@ function meantBy(unknown: string, program: Parser, argv: readonly string[]): str
     return `For the tool, write a parameter as name=value: ${shellWord(form)}. `
   }
   if (receiver !== 'arguments') return ''
-  const before = argv.filter((_, index) => index < at || index > at + value.length)
-  const shown = (words: readonly string[]) => words.map((word) => shellWord(word)).join(' ')
-  return `For the skill, write it behind --: skillrail ${shown(before)} -- ${shown([unknown, ...value])}\n`
+  const otherWords = argv.filter((_, index) => index < at || index > at + value.length)
+  const quoteWords = (words: readonly string[]) => words.map((word) => shellWord(word)).join(' ')
+  return `For the skill, write it behind --: skillrail ${quoteWords(otherWords)} -- ${quoteWords([unknown, ...value])}\n`
 }
 
 function optionOf(spec: OptionSpec): Option {
   const option = new Option(spec.flags, spec.help)
   if (spec.kind === 'list') {
-    option.argParser((value, before?: readonly string[]) => [...(before ?? []), value])
+    option.argParser((value, values?: readonly string[]) => [...(values ?? []), value])
   }
   if ('default' in spec) option.default(String(spec.default))
   if ('required' in spec) option.makeOptionMandatory()
   return option
 }
 
-/** Of a switch and its opposite the last one would win without a word. */
+/** Refuses a switch together with its opposite: otherwise the last one would win silently. */
 function addOpposite(program: Parser, name: string, help: string): void {
   program.addOption(new Option(`--no-${name}`, help))
-  const given = new Set<string>()
+  const flags = new Set<string>()
   for (const flag of [name, `no-${name}`]) {
     program.on(`option:${flag}`, () => {
-      if (given.add(flag).size === 1) return
+      if (flags.add(flag).size === 1) return
       const hint = `Give one of them; ${program.name()} --help explains them.`
       throw contradiction(`--${name}`, `--no-${name}`, hint)
     })
   }
 }
 
-function valueOf(spec: OptionSpec, given: unknown, hint: string): OptionValue {
-  const text = typeof given === 'string' ? given : undefined
+function valueOf(spec: OptionSpec, rawValue: unknown, hint: string): OptionValue {
+  const text = typeof rawValue === 'string' ? rawValue : undefined
   const name = /--[a-z-]+/.exec(spec.flags)?.[0] ?? spec.flags
   switch (spec.kind) {
     case 'flag':
-      return given === true
+      return rawValue === true
     case 'switch':
-      return typeof given === 'boolean' ? given : undefined
+      return typeof rawValue === 'boolean' ? rawValue : undefined
     case 'list':
-      return Array.isArray(given) ? given.map(String) : []
+      return Array.isArray(rawValue) ? rawValue.map(String) : []
     case 'integer':
       return text === undefined ? undefined : wholeNumber(name, text, spec)
     case 'seconds':
@@ -128,9 +128,9 @@ function valueOf(spec: OptionSpec, given: unknown, hint: string): OptionValue {
     case 'text':
       return text
     case 'optional':
-      return given === true ? true : text
+      return rawValue === true ? true : text
     case 'optionalList':
-      return Array.isArray(given) ? given.map(String) : given === true ? true : undefined
+      return Array.isArray(rawValue) ? rawValue.map(String) : rawValue === true ? true : undefined
     default:
       return spec satisfies never
   }
@@ -159,20 +159,20 @@ function refuseRepetition(program: Parser): void {
   }
 }
 
-/** Removes the words that named the command from the arguments, wherever options stand. */
+/** Removes the words of the command's name from the arguments, wherever options are. */
 function withoutName(entry: CommandEntry, argv: readonly string[]): string[] {
   const pending = entry.name.split(' ')
-  const rest: string[] = []
+  const words: string[] = []
   for (let index = 0; index < argv.length; index++) {
     const argument = argv[index] ?? ''
     if (pending.length > 0 && inFull(argument) === pending[0]) {
       pending.shift()
     } else {
-      rest.push(argument)
+      words.push(argument)
       if (pending.length > 0 && (argument === '-C' || argument === '--config')) {
-        rest.push(argv[++index] ?? '')
+        words.push(argv[++index] ?? '')
       }
     }
   }
-  return rest
+  return words
 }

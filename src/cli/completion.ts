@@ -10,7 +10,7 @@ interface Candidate {
 
 type CompletionResult = { shell: Shell; script: string } | { shell: Shell; found: Candidate[] }
 
-/** Each script asks this command what fits the words so far; nothing means: files. */
+/** Each script asks this command for candidates. An empty answer means files. */
 const scripts = {
   bash: `_skillrail() {
   local IFS=$'\\n'
@@ -82,19 +82,19 @@ function lineFor(shell: Shell, word: string, about: string): string {
 }
 
 async function candidates(context: Context, words: readonly string[]): Promise<Candidate[]> {
-  const typed = words.at(-1) ?? ''
-  const before = words.slice(0, -1)
-  const found = await allCandidates(context, before, typed.startsWith('-'))
-  return found.filter(({ word }) => word.startsWith(typed))
+  const prefix = words.at(-1) ?? ''
+  const earlierWords = words.slice(0, -1)
+  const suggestions = await allCandidates(context, earlierWords, prefix.startsWith('-'))
+  return suggestions.filter(({ word }) => word.startsWith(prefix))
 }
 
 async function allCandidates(
   context: Context,
-  before: readonly string[],
+  earlierWords: readonly string[],
   wantsOption: boolean,
 ): Promise<Candidate[]> {
-  const names = before
-    .filter((word, at) => !word.startsWith('-') && !takesPath.has(before[at - 1] ?? ''))
+  const names = earlierWords
+    .filter((word, at) => !word.startsWith('-') && !takesPath.has(earlierWords[at - 1] ?? ''))
     .map(inFull)
   const entry = commands.findLast(({ name }) => `${names.join(' ')} `.startsWith(`${name} `))
   const next = wantsOption ? [] : nextWords(names)
@@ -103,22 +103,22 @@ async function allCandidates(
   const command = await entry.load()
   const last = Object.values(command.options).find(
     ({ flags, kind }) =>
-      kind !== 'flag' && kind !== 'switch' && namesOf(flags).includes(before.at(-1) ?? ''),
+      kind !== 'flag' && kind !== 'switch' && namesOf(flags).includes(earlierWords.at(-1) ?? ''),
   )
   if (last?.kind === 'choice') return last.choices.map((word) => ({ word, about: last.help }))
   if (last) return []
   if (wantsOption) return flagsOf([...Object.values(command.options), ...globals])
-  const given = names.length - entry.name.split(' ').length
-  return [...next, ...(await argumentsAt(context, entry, command, given))]
+  const argumentIndex = names.length - entry.name.split(' ').length
+  return [...next, ...(await argumentsAt(context, entry, command, argumentIndex))]
 }
 
 const takesPath: ReadonlySet<string> = new Set(['-C', '--directory', '--config'])
 
 function nextWords(names: readonly string[]): Candidate[] {
   const start = names.map((name) => `${name} `).join('')
-  const found = commands.filter(({ name }) => name.startsWith(start))
+  const matches = commands.filter(({ name }) => name.startsWith(start))
   const words = new Map<string, string>()
-  for (const { name, summary } of found) {
+  for (const { name, summary } of matches) {
     const [word = '', ...more] = name.slice(start.length).split(' ')
     const about = more.length === 0 ? summary : (groupSummaries[word] ?? summary)
     if (!words.has(word)) words.set(word, about)
@@ -140,12 +140,12 @@ function flagsOf(options: readonly { flags: string; help: string }[]): Candidate
 async function argumentsAt(
   context: Context,
   { name }: CommandEntry,
-  { arguments: declared = {} }: AnyCommand,
-  given: number,
+  { arguments: argumentHelp = {} }: AnyCommand,
+  argumentIndex: number,
 ): Promise<Candidate[]> {
-  const keys = Object.keys(declared)
+  const keys = Object.keys(argumentHelp)
   const last = keys.at(-1) ?? ''
-  const key = keys[given] ?? (last.includes('...') ? last : '')
+  const key = keys[argumentIndex] ?? (last.includes('...') ? last : '')
   switch (key.replaceAll(/[^a-z]/g, '')) {
     case 'skill': {
       const { listSkills } = await import('#project/list-skills')

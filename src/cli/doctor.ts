@@ -80,11 +80,11 @@ function checkMachine(context: Context): Check[] {
   ]
 }
 
-function adviceOn(errors: number, all: number): string | undefined {
+function adviceOn(errors: number, total: number): string | undefined {
   if (errors > 0) {
     return `${amount(errors, 'error')}, printed above. Until they are fixed, other commands are refused.`
   }
-  return all > 0 ? `${amount(all, 'problem')}, printed above.` : undefined
+  return total > 0 ? `${amount(total, 'problem')}, printed above.` : undefined
 }
 
 function checkWritable(name: string, path: string, variable: string): Check {
@@ -108,7 +108,7 @@ function whyNotWritable(directory: string): string | undefined {
   }
 }
 
-/** The nearest directory that exists: what is missing below it is made when it is needed. */
+/** Returns the nearest existing directory; missing ones below it are created when they are needed. */
 function existingParent(path: string): string {
   return existsSync(path) || dirname(path) === path ? path : existingParent(dirname(path))
 }

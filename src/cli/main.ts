@@ -17,7 +17,7 @@ import {
   diagnosticText,
 } from '#core/errors'
 
-/** Runs one command line. The only place that turns an error into words and an exit code. */
+/** Runs one command line. No other function turns an error into words and an exit code. */
 export async function main(argv: readonly string[], io: Io = processIo()): Promise<ExitCode> {
   try {
     return await dispatch(argv, io)
@@ -54,19 +54,21 @@ async function dispatch(argv: readonly string[], io: Io): Promise<ExitCode> {
     return exitCode.done
   }
   if (first === 'help') return await dispatch([...words.slice(1), '--help'], io)
-  const called = words.join(' ')
-  const group = commands.filter((command) => command.name.startsWith(`${called} `))
+  const name = words.join(' ')
+  const group = commands.filter((command) => command.name.startsWith(`${name} `))
   if (group.length > 0) {
-    stdout.write(groupHelp(called, group))
+    stdout.write(groupHelp(name, group))
     return wantsHelp ? exitCode.done : exitCode.usage
   }
   throw unknownCommand(words)
 }
 
-/** No command has a longer name than this. */
+/** The longest name of a command has this number of words. */
 const maxWords = 3
 
-/** The words before the first option that is not a global one, as many as a name can have. */
+/**
+ * Returns the words before the first option that is not a global one, at most as many as a name can have.
+ */
 function leadingWords(argv: readonly string[]): string[] {
   const words: string[] = []
   for (let index = 0; index < argv.length && words.length < maxWords; index++) {
@@ -137,7 +139,7 @@ async function interruptible(work: (signal: AbortSignal) => Promise<ExitCode>): 
   }
 }
 
-/** The user ended the command: failures caused by that are not its own. */
+/** The user ended the command, so it is not responsible for the failures that follow. */
 class CancelledError extends SkillrailError {
   constructor(cause: unknown) {
     super({ code: 'cancelled', message: 'Cancelled.', cause })
@@ -147,22 +149,22 @@ class CancelledError extends SkillrailError {
 }
 
 export function failureReport(error: unknown) {
-  const known = asKnown(error)
-  if (!known) return { error: { code: 'internal', message: messageOf(error) } }
-  const { code, message, hint, diagnostics } = known
-  const found = diagnostics.length > 0 ? { diagnostics } : {}
-  return { error: { code, message, hint }, ...found }
+  const knownError = asSkillrailError(error)
+  if (!knownError) return { error: { code: 'internal', message: messageOf(error) } }
+  const { code, message, hint, diagnostics } = knownError
+  const details = diagnostics.length > 0 ? { diagnostics } : {}
+  return { error: { code, message, hint }, ...details }
 }
 
-/** The sentence, the diagnostics and the hint. A stack appears only for `--verbose`. */
+/** Returns the sentence, the diagnostics and the hint. The stack is shown only with `--verbose`. */
 export function failureText(error: unknown, verbose: boolean): string {
-  const known = asKnown(error)
-  const lines = [`skillrail: ${messageOf(known ?? error)}`]
-  if (known) {
-    for (const diagnostic of known.diagnostics) {
+  const knownError = asSkillrailError(error)
+  const lines = [`skillrail: ${messageOf(knownError ?? error)}`]
+  if (knownError) {
+    for (const diagnostic of knownError.diagnostics) {
       lines.push(`  ${diagnosticText(diagnostic, (_format, text) => text)}`)
     }
-    if (known.hint !== undefined) lines.push(known.hint)
+    if (knownError.hint !== undefined) lines.push(knownError.hint)
   } else {
     lines.push('This is a defect of skillrail. Please report it, with what --verbose prints.')
   }
@@ -170,11 +172,11 @@ export function failureText(error: unknown, verbose: boolean): string {
   return `${safeText(lines.join('\n'))}\n`
 }
 
-function asKnown(error: unknown): SkillrailError | undefined {
+function asSkillrailError(error: unknown): SkillrailError | undefined {
   return error instanceof SkillrailError ? error : asFileError(error)
 }
 
-/** An error of the file system as one of ours; undefined for anything else. */
+/** Converts an error of the file system to one of ours; undefined for any other error. */
 function asFileError(error: unknown): StateFileError | undefined {
   const code = systemCode(error)
   const reason = systemReason(code)
@@ -210,9 +212,9 @@ const common =
 export function rootHelp(all: boolean): string {
   const groups = Map.groupBy(commands, ({ group }) => group)
   const sections = Array.from(groups, ([group, entries]) => {
-    return `${group}\n${entryLines(all ? entries : shortened(entries))}`
+    return `${group}\n${entryLines(all ? entries : shortenGroups(entries))}`
   })
-  const rest = all ? '' : 'skillrail help --all lists every command.\n'
+  const allHint = all ? '' : 'skillrail help --all lists every command.\n'
   return `Usage: skillrail <command> [arguments] [options]
 
 Makes Agent Skills deterministic: references, chains and tool calls follow declared rules.
@@ -234,12 +236,12 @@ Exit codes
 Example
   $ skillrail run release-check
 
-${rest}skillrail <command> --help shows the options of a command, with an example.
+${allHint}skillrail <command> --help shows the options of a command, with an example.
 `
 }
 
-/** Groups in one line each, without what few people need. */
-function shortened(entries: readonly CommandEntry[]): Pick<CommandEntry, 'name' | 'summary'>[] {
+/** Returns each group in one line, without commands that few people need. */
+function shortenGroups(entries: readonly CommandEntry[]): Pick<CommandEntry, 'name' | 'summary'>[] {
   const names = [...new Set(entries.map(({ name }) => name.split(' ')[0] ?? name))]
   return names
     .filter((name) => common.includes(name))
@@ -254,16 +256,16 @@ export function groupHelp(group: string, entries: readonly CommandEntry[]): stri
 }
 
 export function unknownCommand(words: readonly string[]): UsageError {
-  const called = words.join(' ')
+  const name = words.join(' ')
   const names = commands.map((command) => command.name)
-  const meant = nearest(called, names) ?? nearest(words[0] ?? '', names)
+  const suggestion = nearest(name, names) ?? nearest(words[0] ?? '', names)
   return new UsageError({
     code: 'unknown-command',
-    message: `unknown command ${called}`,
+    message: `unknown command ${name}`,
     hint:
-      meant === undefined
+      suggestion === undefined
         ? 'List the commands with: skillrail --help'
-        : `Did you mean skillrail ${meant}?`,
+        : `Did you mean skillrail ${suggestion}?`,
   })
 }
 

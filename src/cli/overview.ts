@@ -63,7 +63,7 @@ function settingsLines(errors: readonly Diagnostic[], screen: Screen): Lines {
   ]
 }
 
-/** More entries are for the command of the part. */
+/** The command of a part shows further entries. */
 const maxEntries = 5
 
 const commands = {
@@ -75,12 +75,12 @@ const commands = {
 
 function partLines({ name, summary, entries }: OverviewPart, screen: Screen): Lines {
   const notable = entries.filter(({ status }) => status !== 'ok')
-  const rest = notable.length - maxEntries
+  const hiddenCount = notable.length - maxEntries
   return [
     '',
     `${name.padEnd(9)}${safeLine(summary)}`,
     ...notable.slice(0, maxEntries).flatMap((entry) => entryLines(entry, screen)),
-    rest > 0 && `  … ${rest} more: skillrail ${commands[name]}`,
+    hiddenCount > 0 && `  … ${hiddenCount} more: skillrail ${commands[name]}`,
   ]
 }
 

@@ -31,9 +31,9 @@ export async function perform(call: Call): Promise<ExitCode> {
   const { command, values, globals, runtime, io } = call
   const { config, quiet, verbose } = globals
   if (config !== undefined) requireFile(config, resolve(runtime.cwd, config))
-  const read = command.helpsToRepair === true ? inspectConfiguration : loadConfiguration
-  const { settings, diagnostics } = settingsOfCall(runtime, globals, read)
-  // Not all of `io`: looking at its other streams opens them.
+  const load = command.helpsToRepair === true ? inspectConfiguration : loadConfiguration
+  const { settings, diagnostics } = settingsOfCall(runtime, globals, load)
+  // Not the whole `io`, because reading its other streams would open them.
   const { stdout, stderr } = io
   const output = createOutput({ stdout, stderr, env: runtime.env, quiet, verbose })
   output.diagnostics(diagnostics)
@@ -48,14 +48,14 @@ export async function perform(call: Call): Promise<ExitCode> {
     stdout: (text) => output.raw(text),
   })
   const screen: Screen = { ...output, quiet, verbose, stdoutTaken: reports.ownsStdout }
-  const shown = showEvents(command, screen, output, format === 'json')
+  const eventOutput = showEvents(command, screen, output, format === 'json')
   const isProtocol = command.protocol?.(values) === true
   if (isProtocol && format === 'json' && command.withoutJson !== undefined) {
     throw wrongUse('--json has nothing to print: stdout carries the protocol', command.withoutJson)
   }
   const emit = (event: unknown): void => {
     reports.onEvent(event)
-    shown.onEvent(event)
+    eventOutput.onEvent(event)
   }
   const context = contextFor({
     ...call,
@@ -63,14 +63,14 @@ export async function perform(call: Call): Promise<ExitCode> {
     output,
     screen,
     emit,
-    setOff: () => shown.setOff(),
+    setOff: () => eventOutput.setOff(),
   })
   if (isProtocol) context.streams = { stdin: io.stdin, stdout: io.protocolOutput }
   let answer: unknown
   try {
     answer = await command.run(context, values)
   } finally {
-    shown.close()
+    eventOutput.close()
   }
   if (answer === undefined) return exitCode.done
   const result = answer instanceof Serving ? answer.result : answer
@@ -81,7 +81,7 @@ export async function perform(call: Call): Promise<ExitCode> {
     output.raw(text, command.commandFormat === format)
   } else {
     const text = command.render(result, screen)
-    if (!reports.ownsStdout) output.raw(shown.rest(text))
+    if (!reports.ownsStdout) output.raw(eventOutput.rest(text))
     for (const note of command.notes?.(result, screen).flat() ?? []) {
       if (note !== undefined && note !== false) printNote(output, note)
     }
@@ -91,7 +91,7 @@ export async function perform(call: Call): Promise<ExitCode> {
   return command.exitCode?.(result) ?? exitCode.done
 }
 
-/** A named file that does not exist is a mistake in the command line, whatever the command. */
+/** A file that is named on the command line and does not exist is wrong use of any command. */
 function requireFile(name: string, path: string): void {
   if (existsSync(path)) return
   const message = `--config ${name}: there is no such file`
@@ -100,14 +100,14 @@ function requireFile(name: string, path: string): void {
 
 /** `text`, `json` or one of the command's own formats. */
 function formatOf(command: AnyCommand, values: Values<OptionSpecs>, json: boolean): string {
-  const given: unknown = command.formats ? values['format'] : undefined
+  const value: unknown = command.formats ? values['format'] : undefined
   const spec = command.options['format']
-  const isDefault = spec !== undefined && 'default' in spec && spec.default === given
-  const asked = typeof given === 'string' && !isDefault ? given : undefined
-  if (json && asked !== undefined && asked !== 'json') {
-    throw wrongUse(`--format ${asked} is invalid; allowed: json, beside --json`)
+  const isDefault = spec !== undefined && 'default' in spec && spec.default === value
+  const requestedFormat = typeof value === 'string' && !isDefault ? value : undefined
+  if (json && requestedFormat !== undefined && requestedFormat !== 'json') {
+    throw wrongUse(`--format ${requestedFormat} is invalid; allowed: json, beside --json`)
   }
-  return json ? 'json' : (asked ?? 'text')
+  return json ? 'json' : (requestedFormat ?? 'text')
 }
 
 function listOf(value: unknown): readonly string[] {
@@ -135,7 +135,7 @@ function contextFor(call: Surroundings): Context<unknown> {
     signal,
     globals,
     emit,
-    // Finding out loads the streams of the process, which few commands need.
+    // Checking this loads the streams of the process, which few commands need.
     get interactive() {
       return io.terminal !== undefined
     },
@@ -152,7 +152,7 @@ function contextFor(call: Surroundings): Context<unknown> {
   }
 }
 
-/** Asks one question at a time, on a terminal that nothing else writes to meanwhile. */
+/** Asks one question at a time. Nothing else writes to the terminal in the meantime. */
 function questionsAt({ io, output, screen, signal }: Surroundings): Context['ask'] {
   let previous: Promise<unknown> = Promise.resolve()
 
@@ -196,14 +196,14 @@ function showEvents(command: AnyCommand, screen: Screen, output: Output, silent:
   const progress = command.progress?.(screen)
   const draw = (): void => output.live(progress?.live?.() ?? '')
   const timer = progress?.live && output.isLive ? setInterval(draw, 100).unref() : undefined
-  let printed = ''
+  let printedOutput = ''
   let hasLines = false
   const setOff = (): void => {
     if (hasLines && progress?.compact !== true) output.note('')
     hasLines = false
   }
   return {
-    /** Sets the lines that were printed off from what follows. */
+    /** Separates the printed lines from the text that follows. */
     setOff,
     onEvent(event: unknown): void {
       const { line, stdout, diagnostics } = progress?.event(event) ?? {}
@@ -214,7 +214,7 @@ function showEvents(command: AnyCommand, screen: Screen, output: Output, silent:
       }
       if (stdout !== undefined && !silent) {
         output.raw(stdout)
-        printed += stdout
+        printedOutput += stdout
       }
       if (diagnostics && !silent) output.diagnostics(diagnostics)
     },
@@ -224,7 +224,8 @@ function showEvents(command: AnyCommand, screen: Screen, output: Output, silent:
       setOff()
     },
     /** The part of a rendering that events have not printed yet. */
-    rest: (text: string) => (text.startsWith(printed) ? text.slice(printed.length) : text),
+    rest: (text: string) =>
+      text.startsWith(printedOutput) ? text.slice(printedOutput.length) : text,
   }
 }
 

@@ -1,7 +1,7 @@
 import type { AnyCommand } from '#core/command'
 
 export interface CommandEntry {
-  /** The words that call it: `list`, `runs show`. */
+  /** The words of its name: `list`, `runs show`. */
   name: string
   group: string
   summary: string
@@ -53,7 +53,7 @@ const doctor = () => import('./doctor.ts')
 const overview = () => import('./overview.ts')
 const completion = () => import('./completion.ts')
 
-/** What `skillrail --help` shows of commands with two words. */
+/** Summaries in `skillrail --help` for commands with two words. */
 export const groupSummaries: Readonly<Record<string, string>> = {
   runs: 'List, show, resume, approve and retry runs',
   chain: 'Plan a chain, or let an agent execute it step by step',
@@ -208,7 +208,7 @@ export const globalOptions: readonly (readonly [flags: string, help: string])[] 
   ['--config <file>', 'read settings from this file; it takes precedence'],
 ]
 
-/** The word of a command's name that `word` stands for. */
+/** Returns the word in a command's name that a word means. */
 export function inFull(word: string): string {
   return word === 'ls' ? 'list' : word
 }

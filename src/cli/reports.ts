@@ -32,28 +32,28 @@ interface WantedReport {
 }
 
 /**
- * @throws {UsageError} for an unknown format, for two outputs in one place, and for a file that cannot
- *   be written: nothing has run by then
+ * @throws {UsageError} for an unknown format, for two outputs to one place, and for a file that cannot be
+ * written, before anything runs
  */
 export function openReports(request: ReportRequest) {
   const { runtime, events, json } = request
-  const wanted = request.reports.map((text) => wantedReport(text, request))
-  const eventsPath = typeof events === 'string' ? namedFile('--events', events) : undefined
-  const printed = wanted.filter(({ file }) => file === undefined).length
+  const reports = request.reports.map((text) => parseReport(text, request))
+  const eventsPath = typeof events === 'string' ? fileOf('--events', events) : undefined
+  const reportsOnStdout = reports.filter(({ file }) => file === undefined).length
   const printsEvents = events !== undefined && eventsPath === undefined
-  const owners = printed + Number(printsEvents) + Number(json)
+  const owners = reportsOnStdout + Number(printsEvents) + Number(json)
   if (owners > 1) {
     const hint = 'Give the others a file: --events=FILE, --report html=FILE.'
     throw wrongUse('only one of --json, --events and --report can use stdout', hint)
   }
   refuseSharedFile(runtime.cwd, [
-    ...wanted.map(({ format, file }) => ({ option: `--report ${format}`, file })),
+    ...reports.map(({ format, file }) => ({ option: `--report ${format}`, file })),
     { option: '--events', file: eventsPath },
   ])
-  for (const report of wanted) {
+  for (const report of reports) {
     if (report.file === undefined) continue
-    const how = appends(report, runtime) ? 'append' : 'replace'
-    requireWritable(resolve(runtime.cwd, report.file), `--report ${report.format}`, how)
+    const mode = appends(report, runtime) ? 'append' : 'replace'
+    requireWritable(resolve(runtime.cwd, report.file), `--report ${report.format}`, mode)
   }
   const problems: Diagnostic[] = []
   const sink = eventSink(request, eventsPath, problems)
@@ -61,10 +61,12 @@ export function openReports(request: ReportRequest) {
     /** Whether a report or the events own stdout, so that the Result is not printed there. */
     ownsStdout: owners === 1 && !json,
     onEvent: (event: unknown) => sink?.write(`${jsonText(event)}\n`),
-    /** Writes the reports. What could not be written is a diagnostic: the work itself is done by now. */
+    /**
+     * Writes the reports. A failed write is only a diagnostic, because the command's work is done by then.
+     */
     async write(result: unknown): Promise<readonly Diagnostic[]> {
       sink?.close()
-      for (const report of wanted) {
+      for (const report of reports) {
         const { format, file } = report
         const text = request.formats[format]?.(result) ?? ''
         const path = resolve(runtime.cwd, file ?? '')
@@ -75,7 +77,7 @@ export function openReports(request: ReportRequest) {
         } catch (error) {
           if (file === undefined) throw error
           const message = `the ${format} report was not written: ${reasonOf(error)}`
-          problems.push(notWritten(path, message))
+          problems.push(writeProblem(path, message))
         }
       }
       return problems
@@ -83,7 +85,7 @@ export function openReports(request: ReportRequest) {
   }
 }
 
-function wantedReport(text: string, { formats, jobSummary, runtime }: ReportRequest): WantedReport {
+function parseReport(text: string, { formats, jobSummary, runtime }: ReportRequest): WantedReport {
   const equals = text.indexOf('=')
   const format = equals === -1 ? text : text.slice(0, equals)
   if (!Object.hasOwn(formats, format)) {
@@ -91,12 +93,12 @@ function wantedReport(text: string, { formats, jobSummary, runtime }: ReportRequ
     throw wrongUse(`--report ${format}: there is no such format`, hint)
   }
   if (equals !== -1) {
-    return { format, file: namedFile(`--report ${format}`, text.slice(equals + 1)) }
+    return { format, file: fileOf(`--report ${format}`, text.slice(equals + 1)) }
   }
   return { format, file: format === 'github' && jobSummary ? stepSummary(runtime) : undefined }
 }
 
-function namedFile(option: string, text: string): string | undefined {
+function fileOf(option: string, text: string): string | undefined {
   if (text !== '' && !/[/\\]$/.test(text)) return text === '-' ? undefined : text
   const message = `${option}=${text} names no file`
   const hint = `Name a file, as in ${option}=${text}FILE, or - for stdout.`
@@ -105,10 +107,10 @@ function namedFile(option: string, text: string): string | undefined {
 
 function refuseSharedFile(
   cwd: string,
-  wanted: readonly { option: string; file: string | undefined }[],
+  outputs: readonly { option: string; file: string | undefined }[],
 ): void {
   const owners = new Map<string, string>()
-  for (const { option, file } of wanted) {
+  for (const { option, file } of outputs) {
     if (file === undefined) continue
     const path = resolve(cwd, file)
     const owner = owners.get(path)
@@ -127,29 +129,29 @@ function appends({ format, file }: WantedReport, runtime: Runtime): boolean {
   return format === 'github' && file === stepSummary(runtime)
 }
 
-function notWritten(path: string, message: string): Diagnostic {
+function writeProblem(path: string, message: string): Diagnostic {
   return { code: 'report-not-written', severity: 'error', path, message }
 }
 
-/** The file is opened once: the reader of a pipe would stop after the first line otherwise. */
+/** Opens the file once, because the reader of a pipe would otherwise stop after the first line. */
 function eventSink(
   { events, runtime, stdout }: ReportRequest,
-  named: string | undefined,
+  file: string | undefined,
   problems: Diagnostic[],
 ): { write(line: string): void; close(): void } | undefined {
   if (events === undefined) return undefined
-  if (named === undefined) return { write: stdout, close: () => undefined }
-  const path = resolve(runtime.cwd, named)
+  if (file === undefined) return { write: stdout, close: () => undefined }
+  const path = resolve(runtime.cwd, file)
   requireWritable(path, '--events', 'append')
   const descriptor = openEvents(path)
-  let broken = false
+  let hasFailed = false
   const attempt = (work: () => void): void => {
-    if (broken) return
+    if (hasFailed) return
     try {
       work()
     } catch (error) {
-      broken = true
-      problems.push(notWritten(path, `events were not written: ${reasonOf(error)}`))
+      hasFailed = true
+      problems.push(writeProblem(path, `events were not written: ${reasonOf(error)}`))
     }
   }
   return {
@@ -174,15 +176,15 @@ function openEvents(path: string): number {
 }
 
 /** Makes the directory of a file that will be written later, and checks that it can be written. */
-function requireWritable(path: string, option: string, how: 'append' | 'replace'): void {
+function requireWritable(path: string, option: string, mode: 'append' | 'replace'): void {
   try {
-    const found = statSync(path, { throwIfNoEntry: false })
-    if (found?.isDirectory()) throw new Error('it is a directory')
-    if (found?.isFile() === false) return accessSync(path, constants.W_OK)
-    if (!found) makeDirectory(dirname(path))
-    const target = found ? realpathSync(path) : path
-    const changed = found && how === 'append' ? target : dirname(target)
-    accessSync(changed, constants.W_OK)
+    const stats = statSync(path, { throwIfNoEntry: false })
+    if (stats?.isDirectory()) throw new Error('it is a directory')
+    if (stats?.isFile() === false) return accessSync(path, constants.W_OK)
+    if (!stats) makeDirectory(dirname(path))
+    const target = stats ? realpathSync(path) : path
+    const changedPath = stats && mode === 'append' ? target : dirname(target)
+    accessSync(changedPath, constants.W_OK)
   } catch (error) {
     const hint = 'Nothing was run. Name a file in a directory that can be written to.'
     throw notWritable(option, path, messageOf(error), hint, error)

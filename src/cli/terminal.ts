@@ -20,7 +20,7 @@ export interface Io {
   readonly stdin: Readable & { isTTY?: boolean }
   readonly stdout: Sink
   readonly stderr: Sink
-  /** Where questions are asked; undefined in a non-interactive shell. */
+  /** For questions; undefined in a non-interactive shell. */
   readonly terminal: { input: Readable; output: Writable } | undefined
   /** Owned by commands that speak a protocol over stdin and stdout. */
   readonly protocolOutput: Writable
@@ -58,8 +58,8 @@ export async function readStandardInput({ stdin }: Pick<Io, 'stdin'>): Promise<s
 }
 
 /**
- * The line that the user types. Undefined in a non-interactive shell, when `withdrawn` aborts and when
- * the input ends (Ctrl-D). Rejects when `signal` ends the command.
+ * Returns the line that the user types; undefined in a non-interactive shell, when `withdrawn` aborts and
+ * when the input ends (Ctrl-D). Rejects when `signal` ends the command.
  */
 export async function ask(
   { terminal }: Pick<Io, 'terminal'>,
@@ -70,7 +70,7 @@ export async function ask(
   if (!terminal) return undefined
   const { createInterface } = await import('node:readline/promises')
   const reader = createInterface(terminal)
-  // While it asks, the terminal gives Ctrl-C to the reader and not to the process.
+  // During a question, the terminal sends Ctrl-C to the reader instead of the process.
   reader.on('SIGINT', () => process.kill(process.pid, 'SIGINT'))
   try {
     const signals = withdrawn ? [signal, withdrawn] : [signal]
@@ -100,7 +100,7 @@ export interface Output {
   failure(text: string): void
   /** Writes text to stderr with `--verbose` only. */
   detail(text: string): void
-  /** Redraws the last line of stderr, as much of it as fits; does nothing where that is not possible. */
+  /** Redraws the last line of stderr, as much of it as fits; does nothing if that is not possible. */
   live(text: string): void
   /**
    * Keeps everything off the terminal until `closeQuestion`, so that nothing overwrites a question.
@@ -123,11 +123,11 @@ export function createOutput({
   const isTerminal = stdout.isTerminal && env['TERM'] !== 'dumb'
   const colours = env['FORCE_COLOR'] ? isSet(env['FORCE_COLOR']) : isTerminal && !env['NO_COLOR']
   const redraws = stderr.isTerminal && !quiet && !isSet(env['CI'])
-  const wanted = Number(env['COLUMNS'])
+  const columns = Number(env['COLUMNS'])
   const columnsOfTerminal = stdout.columns || stderr.columns || 100
-  // A program that reads the output wants all of it.
-  const width = wanted > 0 ? wanted : stdout.isTerminal ? columnsOfTerminal : Infinity
-  const liveWidth = wanted > 0 ? wanted : columnsOfTerminal
+  // A program that reads the output needs all of it.
+  const width = columns > 0 ? columns : stdout.isTerminal ? columnsOfTerminal : Infinity
+  const liveWidth = columns > 0 ? columns : columnsOfTerminal
   const style: Screen['style'] = (format, text) =>
     colours ? styleText(format, text, { validateStream: false }) : text
   let waiting: (() => void)[] | undefined
@@ -200,10 +200,10 @@ function visibleLength(text: string): number {
   return columnsOf(stripVTControlCharacters(text))
 }
 
-/** Where words go. Writing returns when the system has them. */
+/** A destination for text. Writing returns when the system has the text. */
 export interface Sink {
   readonly isTerminal: boolean
-  /** Columns of the terminal; undefined where there is none. */
+  /** Columns of the terminal; undefined without one. */
   readonly columns: number | undefined
   /** @param isCommands the text consists of commands for a GitHub runner. */
   write(text: string, isCommands?: boolean): void
@@ -214,31 +214,33 @@ function sinkOf(descriptor: 1 | 2): Sink {
   return process.env['GITHUB_ACTIONS'] === 'true' ? withoutCommands(sink) : sink
 }
 
-/** Neither the text of one write nor that of several is a command for a GitHub runner. */
+/** Ensures that a GitHub runner finds no command in the text, even in the joined text of several writes. */
 export function withoutCommands(sink: Sink): Sink {
   let line = ''
   return {
     ...sink,
     write(text, isCommands) {
       if (isCommands) return sink.write(text)
-      const whole = line + text
-      sink.write(withoutGithubCommands(whole).slice(line.length))
-      const last = whole.slice(Math.max(whole.lastIndexOf('\n'), whole.lastIndexOf('\r')) + 1)
-      // What is long no longer begins with anything.
+      const joinedText = line + text
+      sink.write(withoutGithubCommands(joinedText).slice(line.length))
+      const last = joinedText.slice(
+        Math.max(joinedText.lastIndexOf('\n'), joinedText.lastIndexOf('\r')) + 1,
+      )
+      // A long line no longer begins with a command.
       line = last.trim().length < 2 ? last : `x${last.slice(-2)}`
     },
   }
 }
 
 /**
- * Stdout (1) or stderr (2), written directly: loading Node's stream modules costs a fifth of a
- * start. When the reader of a pipe has gone, the rest is dropped and the command continues, so that
- * `skillrail run … | head` does not end a run.
+ * Stdout (1) or stderr (2), written directly: loading Node's stream modules takes a fifth of the start. If
+ * the reader of a pipe ends, the rest is dropped and the command continues, so that `skillrail run … |
+ * head` does not end a run.
  */
 function openSink(descriptor: 1 | 2): Sink {
   const isTerminal = isTty(descriptor)
   const stream = descriptor === 1 ? 'stdout' : 'stderr'
-  let gone = false
+  let isClosed = false
   return {
     isTerminal,
     get columns() {
@@ -247,7 +249,7 @@ function openSink(descriptor: 1 | 2): Sink {
     write(text) {
       // The console of Windows takes characters, not UTF-8.
       if (isTerminal && process.platform === 'win32') process[stream].write(text)
-      else if (!gone) gone = !writeWhole(descriptor, Buffer.from(text))
+      else if (!isClosed) isClosed = !writeWhole(descriptor, Buffer.from(text))
     },
   }
 }
@@ -256,10 +258,10 @@ function isTty(descriptor: number): boolean {
   try {
     const stats = fstatSync(descriptor)
     if (!stats.isCharacterDevice()) return false
-    // Asking the system loads Node's network modules: a tenth of a start.
+    // Asking the system loads Node's network modules, a tenth of the start.
     if (stats.rdev === statsOf('/dev/null')?.rdev) return false
   } catch {
-    return false // Closed by whoever started us.
+    return false // The program that started us has closed it.
   }
   return process.getBuiltinModule('node:tty').isatty(descriptor)
 }

@@ -111,14 +111,14 @@ export function clientAbove(
   platform: NodeJS.Platform,
   table: ProcessTable = processTable(platform),
 ): ClientAbove {
-  const [, ...above] = ancestors(pid, table)
-  for (const [index, { pid: at, entry }] of above.entries()) {
+  const [, ...parents] = ancestors(pid, table)
+  for (const [index, { pid: at, entry }] of parents.entries()) {
     if (entry === undefined) return { kind: 'unknown' }
     const client = clientOf(entry.words)
     if (client === undefined) continue
-    const child = above[index - 1]?.entry?.words ?? []
+    const child = parents[index - 1]?.entry?.words ?? []
     const process = { pid: at, startedAt: entry.startedAt }
-    const isBelowAgent = wasStartedByAgent(at, client, above.slice(index + 1), table)
+    const isBelowAgent = wasStartedByAgent(at, client, parents.slice(index + 1), table)
     return { kind: 'client', title: client.title, process, child, isBelowAgent }
   }
   return { kind: 'none' }
@@ -170,16 +170,16 @@ function ancestors(pid: number, table: ProcessTable): Ancestor[] {
 function wasStartedByAgent(
   pid: number,
   client: ClientWords,
-  above: readonly Ancestor[],
+  parents: readonly Ancestor[],
   table: ProcessTable,
 ): boolean | undefined {
   if (table.variables(pid)?.some((name) => Object.hasOwn(marks, name)) === true) return true
   let isLauncher = true
-  for (const { entry } of above) {
+  for (const { entry } of parents) {
     if (entry === undefined) return undefined
     const other = clientOf(entry.words)
     // Some clients restart themselves with the same arguments.
-    isLauncher &&= other?.title === client.title && isSame(other.rest, client.rest)
+    isLauncher &&= other?.title === client.title && isSame(other.args, client.args)
     if (other !== undefined && !isLauncher) return true
   }
   return false
@@ -192,7 +192,7 @@ function isSame(some: readonly string[], others: readonly string[]): boolean {
 interface ClientWords {
   title: string
   /** The words after its name. */
-  rest: readonly string[]
+  args: readonly string[]
 }
 
 const interpreters = /^(?:node(?:js)?|bunx?|deno)[\d.-]*(?:\.exe)?$/i
@@ -204,17 +204,17 @@ const preloading =
 
 /** Recognises a client by its program's name, or by an interpreter with options and then the client's file. */
 function clientOf(words: readonly string[]): ClientWords | undefined {
-  const [program = '', ...rest] = words
+  const [program = '', ...args] = words
   const title = titleOf(program)
-  if (title !== undefined) return { title, rest: withoutEmptyEnd(rest) }
+  if (title !== undefined) return { title, args: withoutEmptyEnd(args) }
   if (!interpreters.test(baseName(program))) return undefined
-  for (const [index, word] of rest.entries()) {
+  for (const [index, word] of args.entries()) {
     if (word.startsWith('-') || (index === 0 && interpreterCommands.has(word))) continue
     const scriptTitle = titleOf(word)
     if (scriptTitle !== undefined)
-      return { title: scriptTitle, rest: withoutEmptyEnd(rest.slice(index + 1)) }
+      return { title: scriptTitle, args: withoutEmptyEnd(args.slice(index + 1)) }
     // A word after an option may be its value; then the script follows.
-    const option = rest[index - 1] ?? ''
+    const option = args[index - 1] ?? ''
     const mayBeValue = option.startsWith('-') && !option.includes('=')
     const isScript = /\.[cm]?[jt]s$/i.test(word) && !preloading.test(option)
     if (!mayBeValue || isScript) return undefined

@@ -51,9 +51,9 @@ export function loadConfiguration(
 export function settingsOfCall(
   runtime: Runtime,
   { config, trustWorkspace }: Pick<RepeatableGlobals, 'config' | 'trustWorkspace'>,
-  read: typeof loadConfiguration = loadConfiguration,
+  load: typeof loadConfiguration = loadConfiguration,
 ): ConfigurationReading {
-  const reading = read(runtime, { file: config })
+  const reading = load(runtime, { file: config })
   if (!trustWorkspace) return reading
   refuseBelowAgent({ runtime, settings: reading.settings }, '--trust-workspace')
   return { ...reading, settings: { ...reading.settings, workspaceTrust: 'trusted' } }
@@ -119,9 +119,9 @@ function readVariables(
   }
   for (const name of ownVariables(env)) {
     if (byVariable.has(name) || (env[name] ?? '') === '') continue
-    const meant = meantVariable(name, [...byVariable.keys()])
-    if (meant === undefined) continue
-    report(name, 'setting-unknown', `the variable sets nothing`, `Did you mean ${meant}?`)
+    const suggestion = meantVariable(name, [...byVariable.keys()])
+    if (suggestion === undefined) continue
+    report(name, 'setting-unknown', `the variable sets nothing`, `Did you mean ${suggestion}?`)
   }
 }
 
@@ -145,9 +145,9 @@ function meantVariable(name: string, variables: readonly string[]): string | und
 
 /** Sets a value. A later source adds to the restrictions of the earlier ones. */
 function setValue(setting: Setting, value: SettingValue, values: Map<string, SettingValue>): void {
-  const before = values.get(setting.key)
-  const isAdded = setting.adds === true && Array.isArray(before) && Array.isArray(value)
-  values.set(setting.key, isAdded ? [...before, ...value] : value)
+  const earlierValue = values.get(setting.key)
+  const isAdded = setting.adds === true && Array.isArray(earlierValue) && Array.isArray(value)
+  values.set(setting.key, isAdded ? [...earlierValue, ...value] : value)
 }
 
 function toSettings(values: ReadonlyMap<string, SettingValue>): Settings {
@@ -237,14 +237,14 @@ interface FileContext {
 
 function readGroup(node: Jsonc.Node, prefix: string, context: FileContext): void {
   const { report } = context
-  const seen = new Set<string>()
+  const names = new Set<string>()
   for (const property of node.children ?? []) {
     const [nameNode, valueNode] = property.children ?? []
     if (!nameNode || !valueNode) continue
     const name = String(nameNode.value)
     const key = prefix + name
-    if (seen.has(name)) report('setting-repeated', `${key} is set twice`, nameNode.offset)
-    seen.add(name)
+    if (names.has(name)) report('setting-repeated', `${key} is set twice`, nameNode.offset)
+    names.add(name)
     const setting = name.includes('.') ? undefined : settingOf(key)
     if (setting) readOne(setting, valueNode, context)
     else if (isGroup(key) && valueNode.type === 'object') readGroup(valueNode, `${key}.`, context)
@@ -303,10 +303,10 @@ function hintFor(key: string): string | undefined {
   const keys = settingTable.map((setting) => setting.key)
   const groups = keys.flatMap((one) => (one.includes('.') ? [one.split('.', 1)[0] ?? one] : []))
   const lastName = (one: string): string => (one.split('.').at(-1) ?? one).toLowerCase()
-  const meant =
+  const suggestion =
     nearest(key, new Set([...keys, ...groups])) ??
     keys.find((one) => lastName(one) === lastName(key))
-  return meant === undefined ? undefined : `Did you mean ${meant}?`
+  return suggestion === undefined ? undefined : `Did you mean ${suggestion}?`
 }
 
 function parseText({ kind }: Setting, text: string): unknown {

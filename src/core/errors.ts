@@ -68,8 +68,8 @@ export function contradiction(one: string, other: string, hint: string): UsageEr
 }
 
 /** Returns the error for an option that has no effect without another one. */
-export function pointless(option: string, needed: string, hint: string): UsageError {
-  return wrongUse(`${option} requires ${needed}`, hint)
+export function pointless(option: string, requirement: string, hint: string): UsageError {
+  return wrongUse(`${option} requires ${requirement}`, hint)
 }
 
 /** Returns why a path cannot be read, as the end of a sentence; undefined if it does not exist. */
@@ -164,8 +164,8 @@ export function diagnosticText(
   const colour = severity === 'error' ? 'red' : severity === 'warning' ? 'yellow' : 'cyan'
   const head = `${safeLine(place)}: ${style(colour, severity)}: ${safeLine(message)}`
   const first = `${head} ${style('dim', `[${code}]`)}`
-  const below = [...(hint === undefined ? [] : [hint]), ...(diff === '' ? [] : diff.split('\n'))]
-  return [first, ...below.map((text) => `  ${safeLine(text)}`)].join('\n')
+  const details = [...(hint === undefined ? [] : [hint]), ...(diff === '' ? [] : diff.split('\n'))]
+  return [first, ...details.map((text) => `  ${safeLine(text)}`)].join('\n')
 }
 
 export type ValidationSummary = Record<
@@ -178,8 +178,9 @@ export function summaryOf(
 ): ValidationSummary {
   const checked = verdicts.length
   const valid = verdicts.filter((verdict) => verdict.valid).length
-  const all = verdicts.flatMap(({ diagnostics }) => diagnostics)
-  const count = (wanted: Severity) => all.filter(({ severity }) => severity === wanted).length
+  const allDiagnostics = verdicts.flatMap(({ diagnostics }) => diagnostics)
+  const count = (level: Severity) =>
+    allDiagnostics.filter(({ severity }) => severity === level).length
   const counts = { errors: count('error'), warnings: count('warning'), infos: count('info') }
   return { checked, valid, invalid: checked - valid, ...counts }
 }
@@ -210,9 +211,9 @@ export function compareDiagnostics(a: Diagnostic, b: Diagnostic): number {
 export function compareText(a: string, b: string): number {
   const length = Math.min(a.length, b.length)
   for (let index = 0; index < length; index++) {
-    const left = a.charCodeAt(index)
-    const right = b.charCodeAt(index)
-    if (left !== right) return codePointRank(left) - codePointRank(right)
+    const unitA = a.charCodeAt(index)
+    const unitB = b.charCodeAt(index)
+    if (unitA !== unitB) return codePointRank(unitA) - codePointRank(unitB)
   }
   return a.length - b.length
 }

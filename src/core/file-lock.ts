@@ -40,34 +40,34 @@ const earlierTakeOverMs = 24 * 60 * 60 * 1000
 export function acquireFileLock(path: string): LockAttempt {
   const attempt = takeFileLock(path)
   if (!attempt.ok) return attempt
-  const { lockPath, mine } = attempt
-  const timer = setInterval(() => refresh(lockPath, mine), refreshMs)
+  const { lockPath, lockText } = attempt
+  const timer = setInterval(() => refresh(lockPath, lockText), refreshMs)
   timer.unref()
   return {
     ok: true,
     release() {
       clearInterval(timer)
-      release(lockPath, mine)
+      release(lockPath, lockText)
     },
   }
 }
 
-/** A lock that nothing writes again. `mine`: the content of the lock file at `lockPath`. */
-type TakenLock = { ok: true; lockPath: string; mine: string } | { ok: false; holder: Holder }
+/** A lock that nothing writes again. `lockText`: the content of the lock file at `lockPath`. */
+type TakenLock = { ok: true; lockPath: string; lockText: string } | { ok: false; holder: Holder }
 
 function takeFileLock(path: string): TakenLock {
   const lockPath = `${path}.lock`
-  const mine = JSON.stringify({ ...ownIdentity(), refreshed: true, token: uniqueText(16) })
+  const lockText = JSON.stringify({ ...ownIdentity(), refreshed: true, token: uniqueText(16) })
   makePrivateDirectory(dirname(lockPath))
   for (;;) {
-    if (create(lockPath, mine)) return { ok: true, lockPath, mine }
+    if (create(lockPath, lockText)) return { ok: true, lockPath, lockText }
     const content = readIfThere(lockPath)
     if (content === undefined) continue
     const holder = parseHolder(content, lockPath)
-    if (isHolder(holder, lockPath, () => fileSystemTime(lockPath, mine)))
+    if (isHolder(holder, lockPath, () => fileSystemTime(lockPath, lockText)))
       return { ok: false, holder }
-    const rival = takeOver(lockPath, content, mine)
-    if (rival === 'won') return { ok: true, lockPath, mine }
+    const rival = takeOver(lockPath, content, lockText)
+    if (rival === 'won') return { ok: true, lockPath, lockText }
     if (rival !== 'retry') return { ok: false, holder: rival }
   }
 }
@@ -98,12 +98,12 @@ export function elsewhereHint(path: string, holder: Holder): string | undefined 
  * Writes the first byte again, which is the same in every lock. This sets the file's time by the disk's
  * clock, which is the same for every machine.
  */
-function refresh(lockPath: string, mine: string): void {
+function refresh(lockPath: string, lockText: string): void {
   try {
-    if (readIfThere(lockPath) !== mine) return
+    if (readIfThere(lockPath) !== lockText) return
     const descriptor = openSync(lockPath, 'r+')
     try {
-      writeSync(descriptor, mine.slice(0, 1), 0)
+      writeSync(descriptor, lockText.slice(0, 1), 0)
     } finally {
       closeSync(descriptor)
     }
@@ -123,11 +123,11 @@ function fileSystemTime(lockPath: string, content: string): number {
 /** Whether the process that created a lock file, or a claim on one, still holds the lock. */
 function isHolder(holder: Holder, path: string, now: () => number): boolean {
   if (isOnThisMachine(holder)) return isAlive(holder)
-  const writtenAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs
-  if (writtenAt === undefined) return false
+  const modifiedAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs
+  if (modifiedAt === undefined) return false
   const limit = holder.refreshed ? takeOverMs : earlierTakeOverMs
   // If the clock was set back, an abandoned lock has a time in the future.
-  return Math.abs(now() - writtenAt) < limit
+  return Math.abs(now() - modifiedAt) < limit
 }
 
 /**
@@ -149,11 +149,11 @@ export async function withFileLock<T>(
 
 /** {@link withFileLock} for work that takes milliseconds; the process blocks while it waits and works. */
 export function withFileLockSync<T>(path: string, work: () => T, waitMs: number): T {
-  const { lockPath, mine } = waitForLockSync(path, waitMs)
+  const { lockPath, lockText } = waitForLockSync(path, waitMs)
   try {
     return work()
   } finally {
-    release(lockPath, mine)
+    release(lockPath, lockText)
   }
 }
 
@@ -202,24 +202,24 @@ function create(lockPath: string, content: string): boolean {
  * Replaces the lock of a dead holder. Several processes may try at once: only the process that creates
  * the claim for this holder replaces the lock. The claim of a dead process is claimed in the same way.
  */
-function takeOver(lockPath: string, stale: string, mine: string) {
+function takeOver(lockPath: string, stale: string, lockText: string) {
   const claims: string[] = []
-  for (let contested = stale; ;) {
-    const claim = `${lockPath}.${hexDigest(contested, 16)}`
-    if (create(claim, mine)) {
+  for (let claimedText = stale; ;) {
+    const claim = `${lockPath}.${hexDigest(claimedText, 16)}`
+    if (create(claim, lockText)) {
       claims.push(claim)
       break
     }
     const content = readIfThere(claim)
     if (content === undefined) return 'retry'
     const claimer = parseHolder(content, claim)
-    if (isHolder(claimer, claim, () => fileSystemTime(lockPath, mine))) return claimer
+    if (isHolder(claimer, claim, () => fileSystemTime(lockPath, lockText))) return claimer
     claims.push(claim)
-    contested = content
+    claimedText = content
   }
   // A slow process may have claimed a lock that another process has already taken over.
   const isWon = readIfThere(lockPath) === stale
-  if (isWon) renameSync(writeDraft(lockPath, mine), lockPath)
+  if (isWon) renameSync(writeDraft(lockPath, lockText), lockPath)
   for (const claim of claims) removeIfThere(claim)
   return isWon ? 'won' : 'retry'
 }
@@ -240,9 +240,9 @@ function writeDraft(lockPath: string, content: string): string {
 }
 
 /** If the lock cannot be removed, another process takes it over after this process has ended. */
-function release(lockPath: string, mine: string): void {
+function release(lockPath: string, lockText: string): void {
   try {
-    if (readIfThere(lockPath) === mine) unlinkSync(lockPath)
+    if (readIfThere(lockPath) === lockText) unlinkSync(lockPath)
   } catch {} // The work under the lock is done, and its result counts.
 }
 
@@ -274,8 +274,8 @@ function parseHolder(content: string, lockPath: string): Holder {
 }
 
 function foreign(lockPath: string, reason?: string): StateFileError {
-  const why = reason === undefined ? '' : `: ${reason}`
-  const message = `${lockPath} is not a lock file of skillrail${why}`
+  const suffix = reason === undefined ? '' : `: ${reason}`
+  const message = `${lockPath} is not a lock file of skillrail${suffix}`
   const hint = 'Delete it if no other program uses it.'
   return new StateFileError({ code: 'lock-foreign', message, hint })
 }
@@ -311,8 +311,10 @@ export function identityOf(pid: number): ProcessIdentity {
  * name and process IDs, and a machine may change its name.
  */
 export function isOnThisMachine({ host, place }: ProcessIdentity): boolean {
-  const here = ownPlace()
-  return place === undefined || here === undefined ? host === hostname() : place === here
+  const currentPlace = ownPlace()
+  return place === undefined || currentPlace === undefined
+    ? host === hostname()
+    : place === currentPlace
 }
 
 /**

@@ -19,7 +19,7 @@ import { makePrivateDirectory, writeAll } from './write-files.ts'
  */
 export interface JournalSeal {
   start: string
-  code(before: string, line: string | Uint8Array): string
+  code(previousSum: string, line: string | Uint8Array): string
 }
 
 /** One record of a journal: the JSON object of one line, without the line's `sum`. */
@@ -100,14 +100,14 @@ export function readJournal(path: string, seal?: JournalSeal): JournalReading {
     const stop = bytes.indexOf(newline, start)
     const line = bytes.subarray(start, stop)
     const record = parseRecord(line)
-    const claimed = sumIn(line)
-    const isOurs = seal === undefined || claimed === sumOf(seal, sum, line.subarray(0, -tailLength))
+    const lineSum = sumIn(line)
+    const isOurs = seal === undefined || lineSum === sumOf(seal, sum, line.subarray(0, -tailLength))
     if (!record || !isOurs) {
-      if (start === 0 && claimed === undefined) unsummed = record
+      if (start === 0 && lineSum === undefined) unsummed = record
       diagnostics.push(brokenLine(path, records.length + 1, start, record !== undefined))
       break
     }
-    sum = claimed ?? ''
+    sum = lineSum ?? ''
     records.push(record)
     offsets.push(start)
     start = stop + 1
@@ -127,9 +127,9 @@ interface JournalEnd {
   sum: string
 }
 
-function linesOf(records: readonly JournalRecord[], before: string, seal: JournalSeal) {
+function linesOf(records: readonly JournalRecord[], previousSum: string, seal: JournalSeal) {
   let text = ''
-  let sum = before
+  let sum = previousSum
   for (const record of records) {
     const members = JSON.stringify(record).slice(0, -1)
     const head = members === '{' ? members : `${members},`
@@ -150,8 +150,8 @@ function sumIn(line: Buffer): string | undefined {
   return tailForm.exec(line.toString('latin1', Math.max(0, line.length - tailLength)))?.[1]
 }
 
-function sumOf(seal: JournalSeal, before: string, head: string | Uint8Array): string {
-  return seal.code(before, head).slice(0, sumLength)
+function sumOf(seal: JournalSeal, previousSum: string, head: string | Uint8Array): string {
+  return seal.code(previousSum, head).slice(0, sumLength)
 }
 
 function openForAppending(path: string): number {
@@ -203,16 +203,16 @@ function wholeLength(bytes: Buffer): number {
 }
 
 /** Cuts off an incomplete record. Returns the new end of the file. */
-function cutIncomplete(descriptor: number, before: JournalEnd, bytes: Buffer): JournalEnd {
+function cutIncomplete(descriptor: number, end: JournalEnd, bytes: Buffer): JournalEnd {
   try {
-    const arrived = Math.max(0, fstatSync(descriptor).size - before.size)
-    const whole = wholeLength(bytes.subarray(0, arrived))
-    ftruncateSync(descriptor, before.size + whole)
-    const sum = whole === 0 ? undefined : lastSum(bytes, whole)
-    return { size: before.size + whole, sum: sum ?? before.sum }
+    const addedBytes = Math.max(0, fstatSync(descriptor).size - end.size)
+    const completeBytes = wholeLength(bytes.subarray(0, addedBytes))
+    ftruncateSync(descriptor, end.size + completeBytes)
+    const sum = completeBytes === 0 ? undefined : lastSum(bytes, completeBytes)
+    return { size: end.size + completeBytes, sum: sum ?? end.sum }
   } catch {
     // The torn tail remains: readers drop it, and the next writer cuts it off.
-    return before
+    return end
   }
 }
 
@@ -235,10 +235,10 @@ function brokenLine(path: string, line: number, offset: number, isJson: boolean)
     const hint = `To read it: skillrail runs import ${path}`
     return { code: 'journal-foreign', severity: 'error', message, path, line, hint }
   }
-  const what = isJson
+  const problem = isJson
     ? 'was changed, or the line before it was'
     : 'is not a JSON object; the file was changed or damaged'
   const hint = 'Restore the file from a backup, or delete it and start again.'
-  const message = `${record} ${what}`
+  const message = `${record} ${problem}`
   return { code: 'journal-corrupt', severity: 'error', message, path, line, hint }
 }

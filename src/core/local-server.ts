@@ -104,7 +104,7 @@ async function handle(
     return
   }
   if (route.isPublic !== true) onToken()
-  const done = route.isPublic ? undefined : onRequest?.()
+  const endRequest = route.isPublic ? undefined : onRequest?.()
   try {
     const body = request.method === 'POST' ? await readJsonBody(request, options) : undefined
     await route.answer(body, response, request)
@@ -112,7 +112,7 @@ async function handle(
     if (response.headersSent) throw error
     refuse(response, error instanceof RequestRefused ? error.status : 500)
   } finally {
-    done?.()
+    endRequest?.()
   }
 }
 
@@ -218,10 +218,10 @@ export function idleTimer(ms: number, onIdle: () => void): IdleTimer {
     busy(): () => void {
       active++
       clearTimeout(timer)
-      let done = false
+      let isDone = false
       return () => {
-        if (done) return
-        done = true
+        if (isDone) return
+        isDone = true
         active--
         wait()
       }
@@ -250,7 +250,7 @@ function refusalOf(request: IncomingMessage, token: string, route: LocalRoute | 
   }
   if (!route) return 404
   const { method } = request
-  if (![route.method].flat().some((allowed) => allowed === method)) return 405
+  if (![route.method].flat().some((routeMethod) => routeMethod === method)) return 405
   // A form cannot send this type, and the server allows no preflight request.
   const isTyped = jsonType.test(request.headers['content-type'] ?? '')
   return method !== 'POST' || isTyped ? undefined : 415
@@ -283,12 +283,12 @@ export async function listening<T>(port: number | undefined, open: () => Promise
   } catch (error) {
     const code = systemCode(error)
     if (code !== 'EADDRINUSE' && code !== 'EACCES') throw error
-    const [name, why] =
+    const [name, reason] =
       code === 'EACCES' ? ['port-refused', 'not allowed'] : ['port-taken', 'the port is in use']
     const hint = 'Give another port, or none to select a free port.'
     throw new UsageError({
       code: name,
-      message: `--port ${port ?? 0}: ${why}`,
+      message: `--port ${port ?? 0}: ${reason}`,
       hint,
       cause: error,
     })

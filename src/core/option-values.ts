@@ -32,9 +32,9 @@ export function milliseconds(option: string, text: string): number {
 /** The maximum of the platform's timers. */
 const longestSeconds = 2_147_483
 
-function unexpectedValue(option: string, text: string, wanted: string): UsageError {
+function unexpectedValue(option: string, text: string, expected: string): UsageError {
   const actual = text.trim() === '' ? 'empty' : cell(text, 40)
-  const message = `${option} is ${actual}; expected ${wanted}`
+  const message = `${option} is ${actual}; expected ${expected}`
   return new UsageError({ code: 'option-number', message })
 }
 

@@ -123,9 +123,9 @@ function readOpened(
     return refusal('file-not-regular', `${path} is ${kind}`)
   }
   if (stats.size > maxBytes) return tooLarge(path, stats.size, maxBytes)
-  const shared = own ? sharedPlace(path, stats) : undefined
-  if (shared !== undefined) {
-    return refusal('file-shared', `another account can write ${shared}, so it is not trusted`)
+  const sharedPath = own ? sharedPlace(path, stats) : undefined
+  if (sharedPath !== undefined) {
+    return refusal('file-shared', `another account can write ${sharedPath}, so it is not trusted`)
   }
   const bytes = readAll(descriptor, stats.size, maxBytes)
   if (!bytes) return tooLarge(path, undefined, maxBytes)
@@ -145,10 +145,10 @@ function readOpened(
 /** Reads to the end, even if the file has grown beyond `expected`; undefined above `maxBytes`. */
 export function readAll(
   descriptor: number,
-  expected: number,
+  expectedBytes: number,
   maxBytes: number,
 ): Buffer | undefined {
-  let buffer = Buffer.allocUnsafe(Math.min(expected, maxBytes) + 1)
+  let buffer = Buffer.allocUnsafe(Math.min(expectedBytes, maxBytes) + 1)
   let length = 0
   for (;;) {
     const count = readSync(descriptor, buffer, length, buffer.length - length, null)
@@ -160,8 +160,8 @@ export function readAll(
 }
 
 function tooLarge(path: string, size: number | undefined, maxBytes: number): FileReading {
-  const measured = size === undefined ? 'larger than' : `${size} bytes; the limit is`
-  return refusal('file-too-large', `${path} is ${measured} ${maxBytes} bytes`)
+  const sizeText = size === undefined ? 'larger than' : `${size} bytes; the limit is`
+  return refusal('file-too-large', `${path} is ${sizeText} ${maxBytes} bytes`)
 }
 
 /** Returns the error for a user's store that {@link readRegularFile} refuses as `file-shared`. */
@@ -198,13 +198,17 @@ type InsideCode =
 
 /** Whether `path` is `root` or is below it. Compares resolved text; links are not followed. */
 export function isInside(root: string, path: string): boolean {
-  if (path.startsWith(`${root}${sep}`) && isAbsolute(root) && !unresolved.test(path)) return true
+  if (path.startsWith(`${root}${sep}`) && isAbsolute(root) && !needsResolving.test(path))
+    return true
   const way = relative(resolve(root), resolve(path))
   return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way))
 }
 
-/** A path that needs resolving. Resolving is ten times slower than this check, and a plan checks every path. */
-const unresolved = sep === '/' ? /\/\.{0,2}(?:\/|$)/ : /^/
+/**
+ * Matches a path that must be resolved. Resolving takes ten times longer than this check, and a plan checks
+ * every path.
+ */
+const needsResolving = sep === '/' ? /\/\.{0,2}(?:\/|$)/ : /^/
 
 /**
  * Resolves a path in a skill to a regular file inside `root`, the skill's directory. Links must stay inside.
@@ -224,28 +228,28 @@ export function resolveInside(root: string, path: string): InsideResolution {
 }
 
 function resolveLinks(root: string, path: string): InsideResolution {
-  let real: string
+  let realPath: string
   try {
-    real = realpathSync.native(resolve(root, path))
-    const realRoot = realRootOf(root, resolve(root, path), real)
-    if (!isInside(realRoot, real)) return escapes(root, path)
-    const outside = outsideSkill(relative(realRoot, real))
-    if (outside !== undefined) return refuseInside('path-left-out', `${path} in ${root} ${outside}`)
-    if (!statSync(real).isFile()) {
+    realPath = realpathSync.native(resolve(root, path))
+    const realRoot = realRootOf(root, resolve(root, path), realPath)
+    if (!isInside(realRoot, realPath)) return escapes(root, path)
+    const reason = outsideSkill(relative(realRoot, realPath))
+    if (reason !== undefined) return refuseInside('path-left-out', `${path} in ${root} ${reason}`)
+    if (!statSync(realPath).isFile()) {
       return refuseInside('path-not-regular', `${path} in ${root} is not a regular file`)
     }
   } catch {
     return refuseInside('path-missing', `${path} does not exist in ${root}`)
   }
-  return { ok: true, path: real }
+  return { ok: true, path: realPath }
 }
 
 /**
  * Returns the real path of a directory. It is resolved only if the way to `path` has a link, because that
- * takes most of the time that a plan spends on a script. `real` is the real path of `path`.
+ * takes most of the time that a plan spends on a script. `realPath` is the real path of `path`.
  */
-export function realRootOf(root: string, path: string, real: string): string {
-  return real === path ? resolve(root) : realpathSync.native(root)
+export function realRootOf(root: string, path: string, realPath: string): string {
+  return realPath === path ? resolve(root) : realpathSync.native(root)
 }
 
 function escapes(root: string, path: string): InsideResolution {
@@ -327,8 +331,8 @@ export function isDirectory(path: string): boolean {
  */
 export function realPathOf(path: string): string | undefined {
   try {
-    const real = realpathSync.native(path, { encoding: 'buffer' })
-    return isUtf8(real) ? real.toString() : undefined
+    const pathBytes = realpathSync.native(path, { encoding: 'buffer' })
+    return isUtf8(pathBytes) ? pathBytes.toString() : undefined
   } catch {
     return undefined
   }

@@ -41,19 +41,19 @@ const harmlessValue = /^(?:\d+|true|false|null|\$.*|\[redacted\].*)$/
 
 /** Replaces everything that looks like a secret, and the `secrets`, with `[redacted]`. */
 export function redactText(text: string, secrets: readonly string[] = []): string {
-  const redacted = redactKnown(text, secrets)
-  if (!suspicious.test(redacted)) return redacted
+  const result = redactKnown(text, secrets)
+  if (!suspicious.test(result)) return result
   // A masked value can complete the address around it.
-  return redactKnown(maskPlaces(redacted, assignedSecrets(redacted)), [])
+  return redactKnown(maskPlaces(result, assignedSecrets(result)), [])
 }
 
 /** Masks the `secrets` and every text with the form of a secret, but no value because of its key. */
 export function redactKnown(text: string, secrets: readonly string[]): string {
-  let redacted = text
-  for (const secret of secrets) redacted = redacted.replaceAll(secret, mask)
-  if (!suspicious.test(redacted)) return redacted
-  for (const [, pattern] of secretPatterns) redacted = redacted.replace(pattern, mask)
-  return redacted
+  let result = text
+  for (const secret of secrets) result = result.replaceAll(secret, mask)
+  if (!suspicious.test(result)) return result
+  for (const [, pattern] of secretPatterns) result = result.replace(pattern, mask)
+  return result
 }
 
 /** Returns the values of variables with the name of a secret, if they are long enough for one. */
@@ -75,7 +75,7 @@ export function findSecrets(text: string): SecretPlace[] {
   if (!suspicious.test(text)) return []
   let next = 0
   /** The end of the places before `next`. */
-  let reached = 0
+  let coveredEnd = 0
   const places = secretPatterns.flatMap(([kind, pattern]) =>
     Array.from(text.matchAll(pattern), ({ 0: { length }, index: offset }) => ({
       offset,
@@ -84,16 +84,16 @@ export function findSecrets(text: string): SecretPlace[] {
     })),
   )
   places.sort(byOffset)
-  const assigned = assignedSecrets(text).filter((place) => !overlapsAny(place))
-  return [...places, ...assigned].toSorted(byOffset)
+  const assignments = assignedSecrets(text).filter((place) => !overlapsAny(place))
+  return [...places, ...assignments].toSorted(byOffset)
 
   /** Assignments come in order, so each place is visited only once. */
   function overlapsAny({ offset, length }: SecretPlace): boolean {
     while ((places[next]?.offset ?? Infinity) < offset + length) {
       const { offset: start = 0, length: size = 0 } = places[next++] ?? {}
-      reached = Math.max(reached, start + size)
+      coveredEnd = Math.max(coveredEnd, start + size)
     }
-    return reached > offset
+    return coveredEnd > offset
   }
 }
 
@@ -129,22 +129,22 @@ function assignedSecrets(text: string): SecretPlace[] {
     const [, , key = ''] = match
     if (!isSecretKey(key)) continue
     assignedValue.lastIndex = assignment.lastIndex
-    const [whole = '', quote = '', quoted, , bare = ''] = assignedValue.exec(text) ?? []
-    const value = quoted ?? bare
+    const [valueText = '', quote = '', quotedValue, , bare = ''] = assignedValue.exec(text) ?? []
+    const value = quotedValue ?? bare
     if (value !== '' && !harmlessValue.test(value)) {
       const offset = assignment.lastIndex + quote.length
       places.push({ offset, length: value.length, kind: `value of ${key}` })
     }
-    assignment.lastIndex += whole.length
+    assignment.lastIndex += valueText.length
   }
   return places
 }
 
 function maskPlaces(text: string, places: readonly SecretPlace[]): string {
-  let [masked, end] = ['', 0]
+  let [result, end] = ['', 0]
   for (const { offset, length } of places) {
-    masked += text.slice(end, offset) + mask
+    result += text.slice(end, offset) + mask
     end = offset + length
   }
-  return masked + text.slice(end)
+  return result + text.slice(end)
 }

@@ -145,7 +145,7 @@ export type PlaceRuntime = Pick<Runtime, 'env' | 'home' | 'cwd'>
 export function ignoredPlaces(runtime: PlaceRuntime): Diagnostic[] {
   const { env, cwd, home } = runtime
   const { config, state, cache, data } = userDirectories(runtime)
-  const used = {
+  const directories = {
     HOME: home,
     XDG_CONFIG_HOME: config,
     XDG_STATE_HOME: state,
@@ -153,7 +153,7 @@ export function ignoredPlaces(runtime: PlaceRuntime): Diagnostic[] {
     XDG_DATA_HOME: data,
   }
   const plugin = env['SKILLRAIL_PLUGIN']
-  const places = Object.entries(used).flatMap(([path, instead]) => {
+  const places = Object.entries(directories).flatMap(([path, instead]) => {
     const value = env[path]
     if (!value || !isAbsolute(value) || instead === value) return []
     if (instead === join(value, 'skillrail') || !isInProject(value, cwd)) return []
@@ -191,9 +191,9 @@ export function isInProject(path: string, cwd: string): boolean {
 
 /** Resolves every link on the way, even if the last parts of the path do not exist yet. */
 function realPlaceOf(path: string): string {
-  const real = realPathOf(path)
+  const realPath = realPathOf(path)
   const parent = dirname(path)
-  return real ?? (parent === path ? path : join(realPlaceOf(parent), basename(path)))
+  return realPath ?? (parent === path ? path : join(realPlaceOf(parent), basename(path)))
 }
 
 let cachedHome: { path: string | undefined } | undefined
@@ -282,9 +282,9 @@ export function projectStateDirectory(
   place: StatePlace,
   { sealed = false } = {},
 ): string {
-  const real = realPathOf(project) ?? project
-  const digest = hexDigest(real, 16)
-  const name = basename(real)
+  const realProject = realPathOf(project) ?? project
+  const digest = hexDigest(realProject, 16)
+  const name = basename(realProject)
     .replaceAll(/[^\w.-]/g, '_')
     .slice(0, 40)
   const state = sealed ? stateDirectory(place) : ownStateDirectory(place)

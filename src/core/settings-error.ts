@@ -5,13 +5,13 @@ export class SettingsError extends SkillrailError {
   override readonly exitCode: ExitCode = exitCode.refused
 
   constructor(diagnostics: readonly Diagnostic[]) {
-    const wrong = errorsIn(diagnostics)
-    const places = new Set(wrong.map(({ path }) => path))
+    const errors = errorsIn(diagnostics)
+    const places = new Set(errors.map(({ path }) => path))
     super({
       code: 'settings-invalid',
       message: `The settings in ${[...places].join(', ')} have errors, so what they restrict is not known.`,
       hint: 'Fix them; skillrail doctor shows what is left.',
-      diagnostics: wrong,
+      diagnostics: errors,
     })
   }
 }

@@ -259,9 +259,9 @@ function numbers(
 
 function choice<const Choice extends string>(
   fallback: Choice,
-  ...others: Choice[]
+  ...otherChoices: Choice[]
 ): Values<Choice> {
-  const choices = [fallback, ...others]
+  const choices = [fallback, ...otherChoices]
   const expected = choices.map((one) => `"${one}"`).join(' or ')
   return { kind: 'text', fallback, expected, schema: z.literal(choices) }
 }

@@ -50,21 +50,21 @@ export function choice<const Choice extends string | number | boolean>(
   }
 }
 
-export function optional<T>(read: Schema<T>): Schema<T | undefined> {
-  return (value, place) => (value === undefined ? undefined : read(value, place))
+export function optional<T>(schema: Schema<T>): Schema<T | undefined> {
+  return (value, place) => (value === undefined ? undefined : schema(value, place))
 }
 
-export function list<T>(read: Schema<T>): Schema<T[]> {
+export function list<T>(schema: Schema<T>): Schema<T[]> {
   return (value, place) => {
     if (!isList(value)) throw new WrongShape(place, 'a list')
-    return value.map((item, index) => read(item, [...place, String(index)]))
+    return value.map((item, index) => schema(item, [...place, String(index)]))
   }
 }
 
-export function record<T>(read: Schema<T>): Schema<Record<string, T>> {
+export function record<T>(schema: Schema<T>): Schema<Record<string, T>> {
   return (value, place) => {
     if (!isObject(value)) throw new WrongShape(place, 'an object')
-    const entries = Object.entries(value).map(([key, item]) => [key, read(item, [...place, key])])
+    const entries = Object.entries(value).map(([key, item]) => [key, schema(item, [...place, key])])
     return Object.assign(Object.create(null), Object.fromEntries(entries))
   }
 }
@@ -75,8 +75,8 @@ type Shaped<S extends Shape> = { [Key in keyof S]: ReturnType<S[Key]> }
 export function object<const S extends Shape>(shape: S): Schema<Shaped<S>> {
   return (value, place) => {
     if (!isObject(value)) throw new WrongShape(place, 'an object')
-    const entries = Object.entries(shape).map(([key, read]) => {
-      return [key, read(value[key], [...place, key])]
+    const entries = Object.entries(shape).map(([key, schema]) => {
+      return [key, schema(value[key], [...place, key])]
     })
     return Object.assign(Object.create(null), Object.fromEntries(entries))
   }
@@ -84,10 +84,10 @@ export function object<const S extends Shape>(shape: S): Schema<Shaped<S>> {
 
 /** An object that has no other keys than those of the shape. */
 export function closedObject<const S extends Shape>(shape: S): Schema<Shaped<S>> {
-  const read = object(shape)
+  const schema = object(shape)
   return (value, place) => {
-    const other = Object.keys(Object(value)).find((key) => !Object.hasOwn(shape, key))
-    if (other !== undefined) throw new WrongShape([...place, other], 'allowed here')
-    return read(value, place)
+    const unknownKey = Object.keys(Object(value)).find((key) => !Object.hasOwn(shape, key))
+    if (unknownKey !== undefined) throw new WrongShape([...place, unknownKey], 'allowed here')
+    return schema(value, place)
   }
 }

@@ -90,7 +90,7 @@ export function programName(word: Pick<ShellWord, 'text'> | undefined): string {
 /** How a program that runs another program reads its arguments (POSIX, GNU and BSD manuals). */
 interface Wrapper {
   /** Options whose value is the next word, unless the value is attached. */
-  valued?: string
+  valueOptions?: string
   /** Options whose value is the text of a command line. */
   text?: string
   /** Options with which the program runs nothing. */
@@ -102,7 +102,7 @@ interface Wrapper {
 }
 
 const account: Wrapper = {
-  valued: '-g -G -s -w --group --supp-group --shell --whitelist-environment',
+  valueOptions: '-g -G -s -w --group --supp-group --shell --whitelist-environment',
   text: '-c --command --session-command',
   rest: 'nothing',
 }
@@ -110,46 +110,50 @@ const account: Wrapper = {
 const wrappers: Readonly<Record<string, Wrapper | undefined>> = {
   builtin: {},
   busybox: {},
-  caffeinate: { valued: '-t -w' },
-  chroot: { valued: '--userspec --groups', operands: 1 },
-  chrt: { valued: '-T -P -D', idle: '-p --pid', operands: 1 },
+  caffeinate: { valueOptions: '-t -w' },
+  chroot: { valueOptions: '--userspec --groups', operands: 1 },
+  chrt: { valueOptions: '-T -P -D', idle: '-p --pid', operands: 1 },
   command: { idle: '-v -V' },
-  doas: { valued: '-a -C -u' },
-  env: { valued: '-u -C -P --unset --chdir', text: '-S --split-string' },
+  doas: { valueOptions: '-a -C -u' },
+  env: { valueOptions: '-u -C -P --unset --chdir', text: '-S --split-string' },
   eval: { rest: 'joined' },
-  exec: { valued: '-a' },
-  fakeroot: { valued: '-b -i -l -s --faked --lib' },
-  flock: { valued: '-w -E --timeout --conflict-exit-code', text: '-c --command', operands: 1 },
+  exec: { valueOptions: '-a' },
+  fakeroot: { valueOptions: '-b -i -l -s --faked --lib' },
+  flock: {
+    valueOptions: '-w -E --timeout --conflict-exit-code',
+    text: '-c --command',
+    operands: 1,
+  },
   gosu: { operands: 1 },
-  ionice: { valued: '-c -n --class --classdata', idle: '-p -P -u' },
-  nice: { valued: '-n --adjustment' },
+  ionice: { valueOptions: '-c -n --class --classdata', idle: '-p -P -u' },
+  nice: { valueOptions: '-n --adjustment' },
   nohup: {},
-  runuser: { ...account, valued: `${account.valued} -u --user`, rest: 'words' },
+  runuser: { ...account, valueOptions: `${account.valueOptions} -u --user`, rest: 'words' },
   script: { text: '-c --command', rest: 'nothing' },
   setsid: {},
   ssh: {
-    valued: '-B -b -c -D -E -e -F -I -i -J -L -l -m -O -o -P -p -Q -R -S -W -w',
+    valueOptions: '-B -b -c -D -E -e -F -I -i -J -L -l -m -O -o -P -p -Q -R -S -W -w',
     operands: 1,
     rest: 'joined',
   },
-  stdbuf: { valued: '-i -o -e --input --output --error' },
-  strace: { valued: '-a -E -e -I -o -O -p -P -s -S -u -U -X' },
+  stdbuf: { valueOptions: '-i -o -e --input --output --error' },
+  strace: { valueOptions: '-a -E -e -I -o -O -p -P -s -S -u -U -X' },
   su: account,
   'su-exec': { operands: 1 },
   sudo: {
-    valued:
+    valueOptions:
       '-C -D -g -h -p -R -r -T -t -U -u --close-from --chdir --group --host --prompt --chroot --role --command-timeout --type --other-user --user',
     idle: '-e -K -l -V -v --edit --list --remove-timestamp --validate --version',
   },
   taskset: { idle: '-p --pid', operands: 1 },
-  time: { valued: '-f -o --format --output' },
-  timeout: { valued: '-k -s --kill-after --signal', operands: 1 },
+  time: { valueOptions: '-f -o --format --output' },
+  timeout: { valueOptions: '-k -s --kill-after --signal', operands: 1 },
   trap: { idle: '-l -p', rest: 'first' },
   unbuffer: {},
-  watch: { valued: '-n -q --interval --equexit', rest: 'joined' },
+  watch: { valueOptions: '-n -q --interval --equexit', rest: 'joined' },
   winpty: {},
   xargs: {
-    valued:
+    valueOptions:
       '-a -d -E -I -J -L -n -P -R -S -s --arg-file --delimiter --max-args --max-chars --max-procs --process-slot-var',
   },
 }
@@ -204,10 +208,10 @@ class ShellReader {
 
   /** Limits the evidence of the commands inside to `evidence`. */
   readAs(evidence: CommandEvidence, read: () => void): void {
-    const before = this.#evidence
-    if (before !== 'text') this.#evidence = evidence
+    const outerEvidence = this.#evidence
+    if (outerEvidence !== 'text') this.#evidence = evidence
     read()
-    this.#evidence = before
+    this.#evidence = outerEvidence
   }
 
   readText(text: string, outer: readonly string[], place?: Place): void {
@@ -240,16 +244,17 @@ class ShellReader {
   private visit(node: SyntaxNode, setting: Setting): void {
     if (node.type === 'Script') this.noticeErrors(node)
     if (node.type === 'Command') this.readCommand(node, setting)
-    let inside = setting
+    let innerSetting = setting
     if ('script' in node) {
       if (node.script === undefined) this.giveUp()
       // Offsets in unescaped backticks refer to another text.
       const isMoved = node.script?.source !== undefined
-      if (isMoved) inside = { ...setting, place: setting.place ?? placeOf(node) }
+      if (isMoved) innerSetting = { ...setting, place: setting.place ?? placeOf(node) }
     }
-    if (node.type !== 'Pipeline') return forEachChild(node, (child) => this.visit(child, inside))
+    if (node.type !== 'Pipeline')
+      return forEachChild(node, (child) => this.visit(child, innerSetting))
     for (const [index, command] of node.commands.entries()) {
-      this.visit(command, index === 0 ? inside : { ...inside, isFed: true })
+      this.visit(command, index === 0 ? innerSetting : { ...innerSetting, isFed: true })
     }
   }
 
@@ -383,15 +388,15 @@ function wrappedCommands(wrapper: Wrapper, args: readonly ShellWord[]): InnerCom
   if (split) {
     // `env -S` also uses the words after the text; `su -c` and `flock FILE -c` do not.
     return wrapper === wrappers['env']
-      ? [joined([...split, ...remaining])]
-      : split.map((one) => joined([one]))
+      ? [joinWords([...split, ...remaining])]
+      : split.map((one) => joinWords([one]))
   }
   if (rest === 'nothing') return textOptions(wrapper, args)
-  if (rest === 'first') return remaining.slice(0, 1).map((one) => joined([one]))
+  if (rest === 'first') return remaining.slice(0, 1).map((one) => joinWords([one]))
   if (remaining.length === 0) return []
   const [{ text: next } = { text: '' }, value] = remaining
-  if (value && wordsIn(wrapper.text).includes(next)) return [joined([value])]
-  return [rest === 'joined' ? joined(remaining) : { words: remaining }]
+  if (value && wordsIn(wrapper.text).includes(next)) return [joinWords([value])]
+  return [rest === 'joined' ? joinWords(remaining) : { words: remaining }]
 }
 
 /** Returns the index after the operands and the assignments: `sudo A=1 git push`, `env A=1 git push`. */
@@ -401,11 +406,11 @@ function afterOperands(
   operands: number,
   mayAssign: boolean,
 ): number {
-  let left = operands
+  let remainingOperands = operands
   for (let at = from; at < args.length; at++) {
     if (mayAssign && assignment.test(args[at]?.text ?? '')) continue
-    if (left === 0) return at
-    left--
+    if (remainingOperands === 0) return at
+    remainingOperands--
   }
   return args.length
 }
@@ -414,13 +419,13 @@ function afterOperands(
 function textOptions(wrapper: Wrapper, args: readonly ShellWord[]): InnerCommand[] {
   return args.flatMap(({ text }, index) => {
     const value = args[index + 1]
-    return value && wordsIn(wrapper.text).includes(text) ? [joined([value])] : []
+    return value && wordsIn(wrapper.text).includes(text) ? [joinWords([value])] : []
   })
 }
 
 /** Reads options up to the first operand, or up to `--`. */
-function readOptions(args: readonly ShellWord[], { valued, text }: Wrapper) {
-  const [withValue, withText] = [wordsIn(valued), wordsIn(text)]
+function readOptions(args: readonly ShellWord[], { valueOptions, text }: Wrapper) {
+  const [withValue, withText] = [wordsIn(valueOptions), wordsIn(text)]
   const options: string[] = []
   const values: ShellWord[] = []
   let at = 0
@@ -444,28 +449,32 @@ function readOptions(args: readonly ShellWord[], { valued, text }: Wrapper) {
 }
 
 /** Returns the options in one word, and the one that takes a value, with an attached value. */
-function optionOf(text: string, valued: readonly string[]) {
+function optionOf(text: string, valueOptions: readonly string[]) {
   if (text.startsWith('--')) {
     const equals = text.indexOf('=')
     const name = equals < 0 ? text : text.slice(0, equals)
-    const attached = equals < 0 ? undefined : text.slice(equals + 1)
-    return { name: valued.includes(name) ? name : undefined, attached, all: [name] }
+    const attachedValue = equals < 0 ? undefined : text.slice(equals + 1)
+    return {
+      name: valueOptions.includes(name) ? name : undefined,
+      attached: attachedValue,
+      all: [name],
+    }
   }
-  const all: string[] = []
+  const names: string[] = []
   for (let index = 1; index < text.length; index++) {
     const name = `-${text.charAt(index)}`
-    all.push(name)
-    if (!valued.includes(name)) continue
-    const attached = text.slice(index + 1)
-    return { name, attached: attached === '' ? undefined : attached, all }
+    names.push(name)
+    if (!valueOptions.includes(name)) continue
+    const attachedValue = text.slice(index + 1)
+    return { name, attached: attachedValue === '' ? undefined : attachedValue, all: names }
   }
-  return { name: undefined, attached: undefined, all }
+  return { name: undefined, attached: undefined, all: names }
 }
 
 function shellText(args: readonly ShellWord[]): InnerCommand[] {
-  const { options, at } = readOptions(args, { valued: shellOptions })
+  const { options, at } = readOptions(args, { valueOptions: shellOptions })
   const operand = args[at]
-  if (options.includes('-c')) return operand ? [joined([operand])] : []
+  if (options.includes('-c')) return operand ? [joinWords([operand])] : []
   return operand === undefined || options.includes('-s') ? [{ input: true }] : []
 }
 
@@ -481,10 +490,10 @@ function findCommands(args: readonly ShellWord[]): InnerCommand[] {
 
 function joinedAfter(args: readonly ShellWord[], option: RegExp): InnerCommand[] {
   const at = args.findIndex(({ text }) => option.test(text))
-  return at < 0 || at + 1 === args.length ? [] : [joined(args.slice(at + 1))]
+  return at < 0 || at + 1 === args.length ? [] : [joinWords(args.slice(at + 1))]
 }
 
-function joined(words: readonly ShellWord[]): InnerCommand {
+function joinWords(words: readonly ShellWord[]): InnerCommand {
   const isConstant = words.every((word) => word.isConstant)
   return { text: words.map(({ text }) => text).join(' '), isConstant }
 }

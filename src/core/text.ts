@@ -54,12 +54,12 @@ export function cutToColumns(text: string, columns: number): string {
       ? text
       : withEllipsis(text.slice(0, Math.max(0, columns - 1)), columns)
   }
-  let kept = 0
-  let taken = 0
+  let cutIndex = 0
+  let width = 0
   for (const { segment, index } of graphemesOf(text)) {
-    taken += columnsOfGrapheme(segment)
-    if (taken > columns) return withEllipsis(text.slice(0, kept), columns)
-    if (taken < columns) kept = index + segment.length
+    width += columnsOfGrapheme(segment)
+    if (width > columns) return withEllipsis(text.slice(0, cutIndex), columns)
+    if (width < columns) cutIndex = index + segment.length
   }
   return text
 }
@@ -160,9 +160,9 @@ export function withoutEnd(text: string, characters: string): string {
 /** Trims a text and cuts it to `length` characters, with `…` at the end. */
 export function cutText(text: string, length: number): string {
   if (text.length <= length) return text.trim()
-  const cut = text.trimStart().slice(0, length - 1)
+  const start = text.trimStart().slice(0, length - 1)
   // Removes half of a character with two code units.
-  return `${cut.replace(/[\uD800-\uDBFF]$/, '').trimEnd()}…`
+  return `${start.replace(/[\uD800-\uDBFF]$/, '').trimEnd()}…`
 }
 
 /**
@@ -189,12 +189,12 @@ export function withoutLastWord(text: string): string {
  * make no difference. The first of several equally similar candidates takes precedence.
  */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
-  const wanted = fold(word)
+  const foldedWord = fold(word)
   let best: string | undefined
-  let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1
+  let bestDistance = Math.max(1, Math.floor(foldedWord.length / 3)) + 1
   for (const candidate of candidates) {
-    if (Math.abs(candidate.length - wanted.length) >= bestDistance) continue
-    const distance = editDistance(wanted, fold(candidate))
+    if (Math.abs(candidate.length - foldedWord.length) >= bestDistance) continue
+    const distance = editDistance(foldedWord, fold(candidate))
     if (distance < bestDistance) {
       best = candidate
       bestDistance = distance
@@ -204,8 +204,8 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
 }
 
 export function didYouMean(word: string, candidates: Iterable<string>): string {
-  const meant = nearest(word, candidates)
-  return meant === undefined ? '' : `Did you mean ${meant}?`
+  const suggestion = nearest(word, candidates)
+  return suggestion === undefined ? '' : `Did you mean ${suggestion}?`
 }
 
 function fold(word: string): string {
@@ -218,14 +218,14 @@ export function editDistance(a: string, b: string): number {
   for (let row = 1; row <= a.length; row++) {
     const current = [row]
     for (let column = 1; column <= b.length; column++) {
-      const same = a[row - 1] === b[column - 1]
+      const isSame = a[row - 1] === b[column - 1]
       let cost = Math.min(
         at(last, column) + 1,
         at(current, column - 1) + 1,
-        at(last, column - 1) + (same ? 0 : 1),
+        at(last, column - 1) + (isSame ? 0 : 1),
       )
-      const swapped = a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]
-      if (row > 1 && column > 1 && swapped) cost = Math.min(cost, at(beforeLast, column - 2) + 1)
+      const isSwap = a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]
+      if (row > 1 && column > 1 && isSwap) cost = Math.min(cost, at(beforeLast, column - 2) + 1)
       current.push(cost)
     }
     beforeLast = last

@@ -14,9 +14,9 @@ export function unifiedDiff(path: string, before: string, after: string): string
     hunks: [wholeHunk(before, after)],
   }
   const name = safeLine(path.replaceAll('\\', '/').replace(/^\/+/, ''))
-  const lines = hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines: changed }) => [
+  const lines = hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines: hunkLines }) => [
     `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
-    ...changed,
+    ...hunkLines,
   ])
   return [`--- a/${name}`, `+++ b/${name}`, ...lines].join('\n')
 }
@@ -30,8 +30,8 @@ function wholeHunk(before: string, after: string): Diff.StructuredPatchHunk {
 function markedLines(mark: string, text: string): string[] {
   const lines = text.split('\n')
   const last = lines.pop()
-  const marked = lines.map((line) => mark + line)
+  const diffLines = lines.map((line) => mark + line)
   return last === '' || last === undefined
-    ? marked
-    : [...marked, mark + last, '\\ No newline at end of file']
+    ? diffLines
+    : [...diffLines, mark + last, '\\ No newline at end of file']
 }

@@ -95,9 +95,9 @@ function realTarget(path: string): string {
 export function requireWithin(root: string, path: string): void {
   let place = resolve(path)
   while (!lstatSync(place, { throwIfNoEntry: false })) place = dirname(place)
-  const real = realPathOf(place)
-  if (real !== undefined && isInside(root, real)) return
-  const message = `${path} was not written: a link leads out of ${root}, to ${real ?? 'nowhere'}`
+  const realPath = realPathOf(place)
+  if (realPath !== undefined && isInside(root, realPath)) return
+  const message = `${path} was not written: a link leads out of ${root}, to ${realPath ?? 'nowhere'}`
   const hint = 'Replace the link by a file or a folder, or name its target yourself.'
   throw new StateFileError({ code: 'write-outside', message, hint })
 }
@@ -139,8 +139,8 @@ function syncDirectory(directory: string): void {
 export function makeDirectory(path: string, mode = 0o777): void {
   const directory = resolve(path)
   if (isDirectory(directory)) return
-  const above = dirname(directory)
-  if (above !== directory && !statsOf(above)) makeDirectory(above, mode)
+  const parent = dirname(directory)
+  if (parent !== directory && !statsOf(parent)) makeDirectory(parent, mode)
   try {
     mkdirSync(directory, { mode })
   } catch (error) {
@@ -157,8 +157,8 @@ const sharedDirectory = '.skillrail'
  */
 export function makePrivateDirectory(path: string): void {
   const parts = resolve(path).split(sep)
-  const shared = parts.lastIndexOf(sharedDirectory)
-  if (shared >= 0) makeDirectory(parts.slice(0, shared + 1).join(sep))
+  const sharedIndex = parts.lastIndexOf(sharedDirectory)
+  if (sharedIndex >= 0) makeDirectory(parts.slice(0, sharedIndex + 1).join(sep))
   makeDirectory(path, 0o700)
 }
 
@@ -204,9 +204,9 @@ export function openAtOnce(path: string, flags: number): number {
 
 /** Writes all bytes, even into a full non-blocking pipe. Throws the system error. */
 export function writeAll(descriptor: number, bytes: Uint8Array): void {
-  for (let written = 0; written < bytes.length;) {
+  for (let offset = 0; offset < bytes.length;) {
     try {
-      written += writeSync(descriptor, bytes, written)
+      offset += writeSync(descriptor, bytes, offset)
     } catch (error) {
       if (systemCode(error) !== 'EAGAIN') throw error
       // Wait a millisecond for the pipe's reader.

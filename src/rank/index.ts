@@ -81,8 +81,8 @@ export function indexDocuments(allDocuments: readonly RankDocument[]): IndexPart
   const byId = new Map(allDocuments.toReversed().map((document) => [document.id, document]))
   const documents = withMentions([...byId.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1)))
   const texts = documents.map(({ fields }) => {
-    const counted = fields.filter(({ isDetail }) => isDetail !== true)
-    return counted.map(({ text }) => text).join('\n')
+    const countedFields = fields.filter(({ isDetail }) => isDetail !== true)
+    return countedFields.map(({ text }) => text).join('\n')
   })
   const kinds = [...new Set(documents.flatMap(({ fields }) => fields.map(({ kind }) => kind)))]
   const terms = new Map<string, IndexedTerm>()
@@ -97,20 +97,20 @@ export function indexDocuments(allDocuments: readonly RankDocument[]): IndexPart
     (word) => word.charAt(0),
   )
   // A small catalogue has too few documents, so their sentences are counted.
-  const counted = documents.length > smallCatalogue ? texts : texts.flatMap(sentencesOf)
-  for (const text of counted) {
+  const countedTexts = documents.length > smallCatalogue ? texts : texts.flatMap(sentencesOf)
+  for (const text of countedTexts) {
     for (const term of new Set(termsOf(wordsOf(text).map(({ stem }) => stem)))) entry(term).held++
   }
   const examples = documents.flatMap((document) => document.examples?.map(({ text }) => text) ?? [])
   const compared = examples.length > 0 ? addLikeness(documents, entry) : 0
   const parts = documents.map((document) => {
-    const right = (document.examples ?? []).filter(({ wrong }) => wrong !== true)
-    return Math.min(1, right.length / enoughExamples)
+    const rightExamples = (document.examples ?? []).filter(({ wrong }) => wrong !== true)
+    return Math.min(1, rightExamples.length / enoughExamples)
   })
   const catalogue = {
     ids: documents.map(({ id }) => id),
     kinds,
-    counted: counted.length,
+    counted: countedTexts.length,
     compared,
     taught: parts.reduce((sum, part) => sum + part, 0) / Math.max(1, documents.length),
   }
@@ -124,16 +124,16 @@ function withMentions(documents: readonly RankDocument[]): readonly RankDocument
   const names = new Set(documents.map(({ name }) => name).filter((name) => /\w[-_]\w/.test(name)))
   const mentions = new Map<string, RankField[]>()
   const isAboutItself = (sentence: string, document: string, field: RankField): boolean => {
-    const others = [...sentence.matchAll(namePattern)].filter(
+    const mentionMatches = [...sentence.matchAll(namePattern)].filter(
       ([name]) => name !== document && names.has(name),
     )
     let start = 0
-    for (const [at, { 0: name, index }] of others.entries()) {
-      const text = sentence.slice(start, others[at + 1]?.index)
+    for (const [at, { 0: name, index }] of mentionMatches.entries()) {
+      const text = sentence.slice(start, mentionMatches[at + 1]?.index)
       addTo(mentions, name, { ...field, kind: 'mention', text })
       start = index + name.length
     }
-    return others.length === 0
+    return mentionMatches.length === 0
   }
   const fieldsOf = documents.map(({ name, fields }) =>
     fields.map((field) => {
@@ -153,7 +153,7 @@ const namePattern = /[A-Za-z0-9]{1,60}(?:[-_][A-Za-z0-9]{1,60}){1,12}/g
 
 /** Adds the weights of BM25F: a term's occurrences in all fields, by the fields' weights and lengths. */
 function addPostings(documents: readonly RankDocument[], kinds: readonly string[], entry: Entry) {
-  const counted = documents.map(({ fields }) =>
+  const fieldStems = documents.map(({ fields }) =>
     fields.map((field) => {
       const stems = wordsOf(field.text).map(({ stem }) => stem)
       const terms = Map.groupBy(termsOf(stems), (term) => term)
@@ -161,10 +161,10 @@ function addPostings(documents: readonly RankDocument[], kinds: readonly string[
     }),
   )
   const averages = kinds.map((name) => {
-    const fields = counted.flat().filter(({ kind, length }) => kind === name && length > 0)
+    const fields = fieldStems.flat().filter(({ kind, length }) => kind === name && length > 0)
     return fields.reduce((sum, { length }) => sum + length, 0) / Math.max(1, fields.length)
   })
-  for (const [at, fields] of counted.entries()) {
+  for (const [at, fields] of fieldStems.entries()) {
     const totals = new Map<string, { weight: number; kind: number; most: number }>()
     for (const { kind: name, weight, terms, length } of fields) {
       const kind = kinds.indexOf(name)
@@ -185,19 +185,19 @@ function addPostings(documents: readonly RankDocument[], kinds: readonly string[
  * sentences.
  */
 function addLikeness(documents: readonly RankDocument[], entry: Entry): number {
-  const texts = documents.map(({ fields, examples: all = [] }) => {
+  const texts = documents.map(({ fields, examples: allExamples = [] }) => {
     const purposes = fields.filter(({ weight }) => weight >= purposeWeight)
     const sentences = purposes.flatMap(({ text }) => sentencesOf(text)).map(allTerms)
-    const examples = all.map((example) => ({ ...example, terms: allTerms(example.text) }))
+    const examples = allExamples.map((example) => ({ ...example, terms: allTerms(example.text) }))
     return { sentences, examples }
   })
-  const compared = texts.flatMap(({ sentences, examples }) => [
+  const comparedTexts = texts.flatMap(({ sentences, examples }) => [
     ...sentences,
     ...examples.map(({ terms }) => terms),
   ])
-  for (const terms of compared) for (const term of terms) entry(term).holders++
+  for (const terms of comparedTexts) for (const term of terms) entry(term).holders++
   const vectorOf = (terms: ReadonlySet<string>): [string, number][] =>
-    vector(terms, compared.length, (term) => entry(term).holders)
+    vector(terms, comparedTexts.length, (term) => entry(term).holders)
   let number = 0
   for (const [at, { sentences, examples }] of texts.entries()) {
     const sum = new Map<string, number>()
@@ -214,20 +214,22 @@ function addLikeness(documents: readonly RankDocument[], entry: Entry): number {
     }
     for (const [term, value] of unit([...sum])) entry(term).centre.push(at, value)
   }
-  return compared.length
+  return comparedTexts.length
 }
 
-/** Returns the weights of terms in likeness as a unit vector; `all`: the number of compared texts. */
+/**
+ * Returns the weights of terms in likeness as a unit vector; `comparedCount`: the number of compared texts.
+ */
 export function vector(
   terms: ReadonlySet<string>,
-  all: number,
+  comparedCount: number,
   holdersOf: (term: string) => number | undefined,
 ): [string, number][] {
   const weights = Array.from(terms, (term): [string, number] => {
     const holders = holdersOf(term) ?? 0
     // Among many texts, a common word says little, and its list of texts is long.
-    const isCommon = all > 1000 && holders > all / 20
-    const rarity = isCommon ? 0 : Math.log(1 + all / (holders + 0.5))
+    const isCommon = comparedCount > 1000 && holders > comparedCount / 20
+    const rarity = isCommon ? 0 : Math.log(1 + comparedCount / (holders + 0.5))
     return [term, term.includes(' ') ? pairInLikeness * rarity : rarity]
   })
   return unit(weights.filter(([, weight]) => weight > 0))

@@ -2,27 +2,31 @@ import { plainWords } from './words.ts'
 
 /**
  * Returns the names that a sentence contains in full. A name of several words counts in one piece
- * (`make-chart`, `make_chart`), from three words on also in words, and any name beside the word "skill" or
- * behind `/`, `$` or `@`: one or two common words alone are prose. Of names within each other the longest counts.
+ * (`make-chart`, `make_chart`), and from three words on also as separate words. Any name counts beside the
+ * word "skill" or behind `/`, `$` or `@`, because one or two common words alone are prose. If names contain
+ * each other, the longest counts.
  */
 export function namesIn(sentence: string, names: readonly string[]): readonly string[] {
-  const prose = spaced(sentence)
+  const prose = spaceWords(sentence)
   const pieces = spacedPieces(sentence)
-  const found = names.filter((name) => {
-    const words = spaced(name)
+  const matches = names.filter((name) => {
+    const words = spaceWords(name)
     if (words.trim() === '' || !prose.includes(words)) return false
     const count = words.trim().split(' ').length
     return count > 2 || isBesideKind(prose, words) || isOnePiece(pieces, words, count)
   })
-  return found.filter((name) => {
-    const rest = found
-      .filter((other) => spaced(other) !== spaced(name) && spaced(other).includes(spaced(name)))
-      .reduce((text, longer) => text.replaceAll(spaced(longer), ' | '), prose)
-    return rest.includes(spaced(name))
+  return matches.filter((name) => {
+    const textBesideLonger = matches
+      .filter(
+        (other) =>
+          spaceWords(other) !== spaceWords(name) && spaceWords(other).includes(spaceWords(name)),
+      )
+      .reduce((text, longer) => text.replaceAll(spaceWords(longer), ' | '), prose)
+    return textBesideLonger.includes(spaceWords(name))
   })
 }
 
-function spaced(text: string): string {
+function spaceWords(text: string): string {
   return ` ${plainWords(text).join(' ')} `
 }
 
@@ -30,10 +34,10 @@ function isBesideKind(prose: string, words: string): boolean {
   return [`${words}skill `, ` skill${words}`].some((text) => prose.includes(text))
 }
 
-/** The identifiers of a sentence, with the sign before them. */
+/** Returns the identifiers of a sentence, with the sign before them. */
 function spacedPieces(sentence: string): readonly { sign: string; words: string }[] {
   return [...sentence.matchAll(piecePattern)].map(([, sign = '', text = '']) => {
-    return { sign, words: spaced(text) }
+    return { sign, words: spaceWords(text) }
   })
 }
 

@@ -69,20 +69,20 @@ export function rankerOf(index: RankIndex): Ranker {
     const likeness = likenessOf(sentence, index)
     addLikeness(parts, likeness, query.reach, 1 - leadOf(parts))
     const byWords = inOrder(parts, index, rarest)
-    const named = namesIn(sentence, index.catalogue.ids)
-    const ranked = withNamed(byWords, named)
+    const fullNames = namesIn(sentence, index.catalogue.ids)
+    const ranking = withNamed(byWords, fullNames)
     const words = query.words.map(({ text, score }) => {
-      return { word: text, weight: rounded(score / rarest) }
+      return { word: text, weight: roundScore(score / rarest) }
     })
-    const confidence = confidenceIn(ranked, query, index, rarest)
-    const isDenied = likeness.get(index.catalogue.ids.indexOf(ranked[0]?.id ?? ''))?.isDenied
+    const confidence = confidenceIn(ranking, query, index, rarest)
+    const isDenied = likeness.get(index.catalogue.ids.indexOf(ranking[0]?.id ?? ''))?.isDenied
     const none = isDenied === true ? { probability: 0, certainty: 0 } : {}
-    return { ranked, named, ...confidence, ...none, words }
+    return { ranked: ranking, named: fullNames, ...confidence, ...none, words }
   }
 }
 
-function rarityOf(held: number, { catalogue: { counted } }: RankIndex): number {
-  return Math.log(1 + (counted - held + 0.5) / (held + 0.5))
+function rarityOf(textsWithTerm: number, { catalogue: { counted } }: RankIndex): number {
+  return Math.log(1 + (counted - textsWithTerm + 0.5) / (textsWithTerm + 0.5))
 }
 
 interface QueryTerm {
@@ -101,12 +101,12 @@ interface Query {
 }
 
 function readQuery(sentence: string, index: RankIndex): Query {
-  const all = wordsOf(sentence)
+  const tokens = wordsOf(sentence)
   const words = new Map<string, QueryTerm>()
   const pairs = new Map<string, QueryTerm>()
-  for (const [at, { text, stem }] of all.entries()) {
+  for (const [at, { text, stem }] of tokens.entries()) {
     if (!words.has(stem)) words.set(stem, queryWord(text, stem, index))
-    const next = all[at + 1]
+    const next = tokens[at + 1]
     const term = `${stem} ${next?.stem ?? ''}`
     if (!next || !hasPostings(index, term)) continue
     const score = weights.pair * rarityIn(index, term)
@@ -139,12 +139,13 @@ function queryWord(text: string, stem: string, index: RankIndex): QueryTerm {
 function similarWord(word: string, { wordsBy }: RankIndex): string | undefined {
   if (!/^[a-z]{4,}$/.test(word)) return undefined
   const most = word.length >= 8 ? 2 : 1
-  const near = wordsBy(word.charAt(0)).flatMap((other) => {
-    const gap = Math.abs(other.length - word.length)
-    if (other.length < 4 || gap > 4) return []
-    if (other.startsWith(word) || word.startsWith(other)) return [{ other, edits: gap / 10 }]
-    const edits = gap <= most ? editDistance(word, other) : Infinity
-    return edits <= most ? [{ other, edits }] : []
+  const near = wordsBy(word.charAt(0)).flatMap((candidate) => {
+    const gap = Math.abs(candidate.length - word.length)
+    if (candidate.length < 4 || gap > 4) return []
+    if (candidate.startsWith(word) || word.startsWith(candidate))
+      return [{ other: candidate, edits: gap / 10 }]
+    const edits = gap <= most ? editDistance(word, candidate) : Infinity
+    return edits <= most ? [{ other: candidate, edits }] : []
   })
   return near.toSorted((a, b) => a.edits - b.edits)[0]?.other
 }
@@ -168,12 +169,12 @@ function likenessOf(sentence: string, index: RankIndex): ReadonlyMap<number, Lik
   const values = new Map<number, Map<number, number>>()
   // Grammar alone is no likeness.
   const stems = new Set(wordsOf(sentence).map(({ stem }) => stem))
-  const touched = new Set<number>()
+  const documents = new Set<number>()
   for (const [term, value] of query) {
     const { centre, examples } = index.term(term) ?? {}
     for (const [at, part] of tuples(centre, 2)) {
       centres.set(at, (centres.get(at) ?? 0) + value * part)
-      if (stems.has(term)) touched.add(at)
+      if (stems.has(term)) documents.add(at)
     }
     for (const [at, number, part] of tuples(examples, 3)) {
       const sums = values.get(at) ?? new Map<number, number>()
@@ -181,18 +182,18 @@ function likenessOf(sentence: string, index: RankIndex): ReadonlyMap<number, Lik
     }
   }
   return new Map(
-    Array.from(touched, (at) => {
+    Array.from(documents, (at) => {
       const near = [...(values.get(at) ?? [])].toSorted(([, a], [, b]) => b - a)
-      const right = near.filter(([, value]) => value > 0).slice(0, weights.neighbours)
-      const [number = -1, closest = 0] = right[0] ?? []
+      const nearestRight = near.filter(([, value]) => value > 0).slice(0, weights.neighbours)
+      const [number = -1, closest = 0] = nearestRight[0] ?? []
       const [wrongNumber = -1, negative = 0] = near.at(-1) ?? []
       const wrong = Math.max(0, -negative)
-      const mean = right.reduce((sum, [, value]) => sum + value ** 2, 0) / weights.neighbours
+      const mean = nearestRight.reduce((sum, [, value]) => sum + value ** 2, 0) / weights.neighbours
       const score = weights.centre * taught * (centres.get(at) ?? 0) + weights.nearest * mean
       const example = index.example(number) ?? ''
       const wrongExample = wrong > 0 ? (index.example(wrongNumber) ?? '') : ''
-      const denied = { wrong: weights.wrong * wrong ** 2, wrongExample, isDenied: wrong > closest }
-      return [at, { score, closest, example, ...denied }]
+      const denial = { wrong: weights.wrong * wrong ** 2, wrongExample, isDenied: wrong > closest }
+      return [at, { score, closest, example, ...denial }]
     }),
   )
 }
@@ -212,7 +213,7 @@ function wordParts({ words, pairs }: Query, { catalogue, term: look }: RankIndex
   return parts
 }
 
-/** @param doubt how far words leave open which document is meant; an example that is near counts anyway */
+/** @param doubt how far words leave it open which document is meant; a near example counts anyway */
 function addLikeness(
   parts: Parts,
   likeness: ReadonlyMap<number, Likeness>,
@@ -232,7 +233,9 @@ function addLikeness(
   }
 }
 
-/** How far words alone put the first document ahead of the second: likeness decides where they do not. */
+/**
+ * How far words alone put the first document ahead of the second. Without such a lead, likeness decides.
+ */
 function leadOf(parts: Parts): number {
   const [first = 0, second = 0] = Array.from(parts.values(), sumOf).toSorted((a, b) => b - a)
   return first > 0 ? 1 - second / first : 0
@@ -241,11 +244,11 @@ function leadOf(parts: Parts): number {
 function inOrder(byDocument: Parts, { catalogue: { ids } }: RankIndex, rarest: number): Ranked[] {
   return [...byDocument]
     .toSorted(([a], [b]) => a - b)
-    .flatMap(([at, all]) => {
+    .flatMap(([at, rankParts]) => {
       const id = ids[at]
-      const score = rounded(sumOf(all) / rarest)
-      const parts = all
-        .map((part) => ({ ...part, score: rounded(part.score / rarest) }))
+      const score = roundScore(sumOf(rankParts) / rarest)
+      const parts = rankParts
+        .map((part) => ({ ...part, score: roundScore(part.score / rarest) }))
         .toSorted((a, b) => Math.abs(b.score) - Math.abs(a.score))
       return id === undefined || score <= 0 ? [] : [{ id, score, parts }]
     })
@@ -258,7 +261,7 @@ function inOrder(byDocument: Parts, { catalogue: { ids } }: RankIndex, rarest: n
  * MetaTool.
  */
 function confidenceIn(
-  [first, ...others]: readonly Ranked[],
+  [first, ...otherDocuments]: readonly Ranked[],
   { words, reach, sentence }: Query,
   index: RankIndex,
   rarest: number,
@@ -271,10 +274,10 @@ function confidenceIn(
   const partOf = (isMeant: (holders: number[]) => boolean) =>
     sumOf(words.filter(({ term }) => isMeant(holdersOf(index, term)))) / reach
   const worth = reach / rarest
-  const lead = 1 - (others[0]?.score ?? 0) / first.score
+  const lead = 1 - (otherDocuments[0]?.score ?? 0) / first.score
   const byWords = sumOf(first.parts.filter(({ kind }) => kinds.includes(kind)))
   const ahead = Math.sqrt(lead * Math.min(1, first.score / worth))
-  const rivals = others.filter(({ score }) => score > 0.8 * first.score).length
+  const rivals = otherDocuments.filter(({ score }) => score > 0.8 * first.score).length
   const facts: readonly number[] = [
     1,
     taught,
@@ -293,38 +296,41 @@ function confidenceIn(
   const isSame = stems.size === words.length && words.every(({ term }) => stems.has(term))
   const logistic = (coefficients: readonly number[]): number => {
     const sum = facts.reduce((total, fact, place) => total + fact * (coefficients[place] ?? 0), 0)
-    return isSame ? 1 : rounded(1 / (1 + Math.exp(-sum)))
+    return isSame ? 1 : roundScore(1 / (1 + Math.exp(-sum)))
   }
   return { probability: logistic(usual), certainty: logistic(strict), missing }
 }
 
 /** Coefficients of the facts in their order. */
 const usual = [-6.1, 1.45, 4.2, -1.3, 3.8, -2.1, 3.3, 0.65, -3.5, -0.8, -1]
-/** Fitted on prompts for 26 skills of which a fifth was left out each time, their prompts counting five times. */
+/**
+ * Fitted on prompts for 26 skills. A fifth of the skills was left out each time, and their prompts counted
+ * five times.
+ */
 const strict = [-7.4, -0.58, 3.56, 1.27, 5.57, -3.67, 4.23, 0.77, -0.49, -0.28, -1.17]
 
-/** A document that is named in full is before all that are only meant. */
-function withNamed(ranked: readonly Ranked[], named: readonly string[]): readonly Ranked[] {
-  if (named.length === 0) return ranked
-  const most = ranked[0]?.score ?? 0
-  const first = named.map((id): Ranked => {
-    const { score, parts } = ranked.find((one) => one.id === id) ?? { score: 0, parts: [] }
+/** Puts documents that are named in full before all others. */
+function withNamed(ranking: readonly Ranked[], fullNames: readonly string[]): readonly Ranked[] {
+  if (fullNames.length === 0) return ranking
+  const most = ranking[0]?.score ?? 0
+  const first = fullNames.map((id): Ranked => {
+    const { score, parts } = ranking.find((one) => one.id === id) ?? { score: 0, parts: [] }
     const gain = most + 1
     return {
       id,
-      score: rounded(score + gain),
+      score: roundScore(score + gain),
       parts: [{ kind: 'named in full', text: id, score: gain }, ...parts],
     }
   })
-  const others = ranked.filter(({ id }) => !named.includes(id))
-  return [...first.toSorted((a, b) => b.score - a.score), ...others]
+  const otherDocuments = ranking.filter(({ id }) => !fullNames.includes(id))
+  return [...first.toSorted((a, b) => b.score - a.score), ...otherDocuments]
 }
 
 function sumOf(parts: readonly { score: number }[]): number {
   return parts.reduce((sum, { score }) => sum + score, 0)
 }
 
-function rounded(value: number): number {
+function roundScore(value: number): number {
   return Math.round(value * 10_000) / 10_000
 }
 

@@ -17,14 +17,14 @@ export function wordsOf(text: string): Word[] {
 
 /** Returns every word of a text in lower case, including grammar. */
 export function plainWords(text: string): string[] {
-  const spaced = text
+  const separated = text
     .slice(0, longestText)
     .normalize('NFKC')
     .replaceAll(/['’](?=\p{L})/gu, '')
     .replaceAll(/(\p{Ll}|\p{N})(\p{Lu})/gu, '$1 $2')
     .replaceAll(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')
     .toLowerCase()
-  return spaced.match(wordPattern) ?? []
+  return separated.match(wordPattern) ?? []
 }
 
 /** Returns capitalised words inside sentences: names of products and people. */

@@ -83,14 +83,14 @@ function adviseOnChains(
   const references = findReferences(body).map(({ target, line }) => {
     return { path: posix.join('.', target), at: { line: bodyLine + line - 1, column: 1 } }
   })
-  const seen = new Set(['SKILL.md', ...references.map(({ path }) => path)])
+  const visited = new Set(['SKILL.md', ...references.map(({ path }) => path)])
   for (const { path, at } of references) {
     const text = isDocument(path) && paths.has(path) ? readFile(path) : undefined
     for (const { target } of findReferences(text ?? '')) {
       const beside = posix.join(posix.dirname(path), target)
       const next = [beside, posix.join('.', target)].find((one) => paths.has(one))
-      if (next === undefined || !isDocument(next) || seen.has(next)) continue
-      seen.add(next)
+      if (next === undefined || !isDocument(next) || visited.has(next)) continue
+      visited.add(next)
       const message = `\`${path}\` refers on to \`${next}\`, which the body does not name.`
       reader.report('reference-chain', at, message, 'Name it in the body, too.')
     }
@@ -133,7 +133,7 @@ function isHandedOver(body: string, path: string): boolean {
   return body
     .split(path)
     .slice(0, -1)
-    .some((before) => interpreter.test(before.slice(-80)))
+    .some((textBefore) => interpreter.test(textBefore.slice(-80)))
 }
 
 function adviseOnDescription(reader: FieldReader, text: string, at: Position | undefined): void {
@@ -183,12 +183,12 @@ const emptyWords = new Set(
 
 function wrongPerson(text: string): 'first' | 'second' | undefined {
   // Words in quotation marks are quotes from a user.
-  const unquoted = text.replace(/"[^"]*"|“[^”]{0,400}”|`[^`]*`|(?<!\w)'[^']*'(?!\w)/g, ' ')
-  if (/(?:^|[.!?:]\s+)(?:I|We)\s+(?:can|will|am|are|help|\w+)\b|\bI(?:'ll|'m)\b/.test(unquoted)) {
+  const ownWords = text.replace(/"[^"]*"|“[^”]{0,400}”|`[^`]*`|(?<!\w)'[^']*'(?!\w)/g, ' ')
+  if (/(?:^|[.!?:]\s+)(?:I|We)\s+(?:can|will|am|are|help|\w+)\b|\bI(?:'ll|'m)\b/.test(ownWords)) {
     return 'first'
   }
-  return /(?:^|[.!?:]\s+)(?:You|Your)\b/.test(unquoted) ||
-    /\b(?:helps?|lets?|allows?) you\b/i.test(unquoted)
+  return /(?:^|[.!?:]\s+)(?:You|Your)\b/.test(ownWords) ||
+    /\b(?:helps?|lets?|allows?) you\b/i.test(ownWords)
     ? 'second'
     : undefined
 }

@@ -2,10 +2,9 @@ import type { AllowedTool } from './model.ts'
 import type { YamlNode } from './read-yaml.ts'
 
 /**
- * Parses `allowed-tools` in every form that is in use: one string separated by spaces or commas, or
- * a list of such strings. Separators inside parentheses belong to the pattern: `Bash(git add:*, git
- * rm:*)`
- * is one tool. `mcp__server__tool`, `Server/tool` and `Server:tool` are names like any other.
+ * Parses `allowed-tools` in every form that is in use: one string separated by spaces or commas, or a list
+ * of such strings. Separators inside parentheses belong to the pattern: `Bash(git add:*, git rm:*)` is one
+ * tool. `mcp__server__tool`, `Server/tool` and `Server:tool` are names like any other.
  *
  * If a parenthesis is never closed, the rest is the pattern; `validate` reports that.
  */
@@ -39,7 +38,7 @@ function splitTools(text: string) {
   const tools: AllowedTool[] = []
   let depth = 0
   let word = ''
-  let balanced = true
+  let isBalanced = true
   let commas = false
   const finish = () => {
     if (word !== '') tools.push(readTool(word))
@@ -49,14 +48,14 @@ function splitTools(text: string) {
     if (character === '(') depth++
     if (character === ')' && --depth < 0) {
       depth = 0
-      balanced = false
+      isBalanced = false
     }
     if (depth === 0 && character === ',') commas = true
     if (depth === 0 && (character === ',' || /\s/.test(character))) finish()
     else word += character
   }
   finish()
-  return { tools, balanced: balanced && depth === 0, commas }
+  return { tools, balanced: isBalanced && depth === 0, commas }
 }
 
 function readTool(word: string): AllowedTool {

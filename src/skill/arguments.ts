@@ -41,19 +41,19 @@ export function substituteArguments(
   { argumentText, argumentNames, variables = {} }: SubstitutionInput,
 ): Substitution {
   const values = splitArguments(argumentText)
-  const declared = new Set(
+  const declaredNames = new Set(
     argumentNames.filter((name) => argumentNamePattern.test(name) && name !== reservedArgumentName),
   )
   const positionsCount =
     argumentNames.length > 0 || argumentText.trim() !== '' || allArguments.test(body)
-  const placed = new Set<number>()
+  const placedIndexes = new Set<number>()
   const emptied = new Set<string>()
   const unknown = new Set<string>()
   let isWhole = false
   const argumentAt = (index: number, placeholder: string): string => {
     const value = values[index]
     if (value === undefined) emptied.add(placeholder)
-    else placed.add(index)
+    else placedIndexes.add(index)
     return value ?? ''
   }
   const text = body.replace(placeholders, (match: string, ...groups: unknown[]) => {
@@ -67,7 +67,7 @@ export function substituteArguments(
       if (value === undefined) unknown.add(variable)
       return slashes + (value ?? variable)
     }
-    const name = typeof word === 'string' ? longestName(word, declared) : undefined
+    const name = typeof word === 'string' ? longestName(word, declaredNames) : undefined
     if (typeof word === 'string' && name === undefined) return match
     if (slashes.length % 2 === 1) return match.slice(1)
     if (typeof position === 'string' && !positionsCount) return match
@@ -80,10 +80,10 @@ export function substituteArguments(
     isWhole = true
     return slashes + argumentText
   })
-  const unplaced = isWhole ? [] : values.filter((_, index) => !placed.has(index))
-  const isInOrder = placed.size > 0 && Math.max(...placed) < placed.size
-  const used = isWhole || isInOrder
-  return { text, used, unplaced, emptied: [...emptied], unknown: [...unknown] }
+  const unplaced = isWhole ? [] : values.filter((_, index) => !placedIndexes.has(index))
+  const isInOrder = placedIndexes.size > 0 && Math.max(...placedIndexes) < placedIndexes.size
+  const isUsed = isWhole || isInOrder
+  return { text, used: isUsed, unplaced, emptied: [...emptied], unknown: [...unknown] }
 }
 
 /**
@@ -106,17 +106,17 @@ export function doubtfulPositions(
   { names, hint = '' }: { names: readonly string[]; hint?: string | undefined },
 ): { placeholder: string; line: number }[] {
   const positions = [...body.matchAll(placeholders)].flatMap((match) => {
-    const [whole, slashes = '', , position] = match
+    const [placeholder, slashes = '', , position] = match
     if (position === undefined || slashes.length % 2 === 1) return []
     const line = body.slice(0, match.index).split('\n').length
-    return [{ placeholder: whole.slice(slashes.length), position: Number(position), line }]
+    return [{ placeholder: placeholder.slice(slashes.length), position: Number(position), line }]
   })
-  const hinted = hint.split(/\s+/).filter((word) => word !== '').length
-  let declared = Math.max(names.length, hinted)
-  if (declared === 0 && allArguments.test(body)) {
-    while (positions.some(({ position }) => position === declared)) declared++
+  const hintLength = hint.split(/\s+/).filter((word) => word !== '').length
+  let declaredCount = Math.max(names.length, hintLength)
+  if (declaredCount === 0 && allArguments.test(body)) {
+    while (positions.some(({ position }) => position === declaredCount)) declaredCount++
   }
-  const doubtful = positions.filter(({ position }) => position >= declared)
+  const doubtful = positions.filter(({ position }) => position >= declaredCount)
   const first = new Map(doubtful.toReversed().map((one) => [one.placeholder, one]))
   return [...first.values()]
     .toSorted((a, b) => a.line - b.line || a.position - b.position)
@@ -180,11 +180,11 @@ const placeholders = new RegExp(
  * Returns the longest declared name that equals the word or its part before a hyphen: `$a-b` may be
  * `$a`.
  */
-function longestName(word: string, declared: ReadonlySet<string>): string | undefined {
-  if (declared.size === 0) return undefined
+function longestName(word: string, declaredNames: ReadonlySet<string>): string | undefined {
+  if (declaredNames.size === 0) return undefined
   for (let end = Math.min(word.length, longestArgumentName); end > 0; end--) {
     const isEnd = end === word.length || word[end] === '-'
-    if (isEnd && declared.has(word.slice(0, end))) return word.slice(0, end)
+    if (isEnd && declaredNames.has(word.slice(0, end))) return word.slice(0, end)
   }
   return undefined
 }

@@ -34,19 +34,19 @@ export function readAuthoredYaml(source: string, options: ReadYamlOptions): Auth
   const strict = readYaml(source, options)
   let reading = strict
   let lines: readonly string[] = source.split('\n')
-  const quoted: QuotedValue[] = []
-  while (!reading.root && quoted.length < maxTries) {
+  const quotedValues: QuotedValue[] = []
+  while (!reading.root && quotedValues.length < maxTries) {
     const [problem] = reading.diagnostics
     const at = problem && unreadableAt(lines, problem, options)
-    if (!at || quoted.some(({ start }) => start === at.start)) break
+    if (!at || quotedValues.some(({ start }) => start === at.start)) break
     lines = lines.toSpliced(at.start, at.end - at.start, ...at.replacement)
-    quoted.push({ start: at.start, end: at.end, diagnostic: problemOf(at, options) })
+    quotedValues.push({ start: at.start, end: at.end, diagnostic: problemOf(at, options) })
     reading = readYaml(lines.join('\n'), options)
   }
-  if (!reading.root || quoted.length === 0)
+  if (!reading.root || quotedValues.length === 0)
     return { ...strict, lines: source.split('\n'), quoted: [] }
-  const diagnostics = quoted.map(({ diagnostic }) => diagnostic)
-  return { root: reading.root, diagnostics, lines, quoted }
+  const diagnostics = quotedValues.map(({ diagnostic }) => diagnostic)
+  return { root: reading.root, diagnostics, lines, quoted: quotedValues }
 }
 
 interface UnreadableValue {
@@ -73,9 +73,9 @@ function problemOf(
  */
 function entryOf(line: string): { prefix: string; key: string; value: string } | undefined {
   const [prefix = ''] = /^ *(?:- +)*/.exec(line) ?? []
-  const rest = line.slice(prefix.length)
-  const [key = ''] = keyPattern.exec(rest) ?? []
-  const value = rest.slice(key.length)
+  const text = line.slice(prefix.length)
+  const [key = ''] = keyPattern.exec(text) ?? []
+  const value = text.slice(key.length)
   return /^\S/.test(value) ? { prefix, key, value } : undefined
 }
 
@@ -142,19 +142,22 @@ function isText(value: string): boolean {
  * Puts quotes around a value: double quotes on one line, or single quotes over several lines.
  */
 export function quotedLines(lines: readonly string[], column: number): string[] {
-  const [first = '', ...others] = lines
+  const [first = '', ...furtherLines] = lines
   const head = first.slice(0, column)
   const value = first.slice(column)
-  if (others.length === 0) {
+  if (furtherLines.length === 0) {
     // `\r` and blanks at the end are not part of a plain value.
     const text = value.trimEnd()
     return [head + jsonScalar(text) + value.slice(text.length)]
   }
-  const doubled = [value, ...others].map((part) => part.replaceAll("'", "''"))
-  const last = doubled.at(-1) ?? ''
+  const escapedLines = [value, ...furtherLines].map((part) => part.replaceAll("'", "''"))
+  const last = escapedLines.at(-1) ?? ''
   const text = last.trimEnd()
-  const ended = doubled.with(doubled.length - 1, `${text}'${last.slice(text.length)}`)
-  return ended.map((part, index) => (index === 0 ? `${head}'${part}` : part))
+  const closedLines = escapedLines.with(
+    escapedLines.length - 1,
+    `${text}'${last.slice(text.length)}`,
+  )
+  return closedLines.map((part, index) => (index === 0 ? `${head}'${part}` : part))
 }
 
 /**

@@ -55,8 +55,12 @@ export function renderCatalog(
     const { name, description } = skill
     return { name, description, location: 'path' in skill ? skill.path : skill.location }
   })
-  const { shortened, ...content } = fitCatalog(entries, options)
-  return { text: catalogText(content, options.format), omitted: content.omitted, shortened }
+  const { shortened: shortenedNames, ...content } = fitCatalog(entries, options)
+  return {
+    text: catalogText(content, options.format),
+    omitted: content.omitted,
+    shortened: shortenedNames,
+  }
 }
 
 /**
@@ -89,10 +93,10 @@ export function fitCatalog(
         ? contentOf(minDescription, largest(0, skills.length, fitsWith) ?? 0)
         : contentOf(length)
   }
-  const shortened = content.skills.filter(
+  const shortenedSkills = content.skills.filter(
     ({ description }, index) => description !== skills[index]?.description,
   )
-  return { ...content, shortened: shortened.map(({ name }) => name) }
+  return { ...content, shortened: shortenedSkills.map(({ name }) => name) }
 }
 
 /** Returns the largest number that meets a condition which every smaller number meets too. */
@@ -130,21 +134,21 @@ export function catalogText(
     `<location>\n${location}\n</location>`,
     '</skill>',
   ])
-  const left = note.map((text) => `<omitted>${escapeXml(text)}</omitted>`)
-  return ['<available_skills>', ...lines, ...left, '</available_skills>'].join('\n')
+  const omissionLines = note.map((text) => `<omitted>${escapeXml(text)}</omitted>`)
+  return ['<available_skills>', ...lines, ...omissionLines, '</available_skills>'].join('\n')
 }
 
 /** Names the omitted skills if they are few; the budget is not for a list of omissions. */
-function omission(left: readonly string[]): string {
-  const count = left.length === 1 ? '1 skill is' : `${left.length} skills are`
-  return `${count} not listed here: ${left.slice(0, 5).join(', ')}${left.length > 5 ? ', …' : ''}.`
+function omission(names: readonly string[]): string {
+  const count = names.length === 1 ? '1 skill is' : `${names.length} skills are`
+  return `${count} not listed here: ${names.slice(0, 5).join(', ')}${names.length > 5 ? ', …' : ''}.`
 }
 
 function shorten(description: string, length: number): string {
   if (description.length <= length) return description
-  const cut = description.slice(0, Math.max(0, length - 1)).replace(/[\ud800-\udbff]$/, '')
-  const word = withoutLastWord(cut)
-  return `${(word.length > length / 2 ? word : cut).trimEnd()}…`
+  const start = description.slice(0, Math.max(0, length - 1)).replace(/[\ud800-\udbff]$/, '')
+  const word = withoutLastWord(start)
+  return `${(word.length > length / 2 ? word : start).trimEnd()}…`
 }
 
 export interface SkillContent {
@@ -206,10 +210,10 @@ function directoryLines(directory: string): string[] {
 function resourceLines({ resources, incomplete = false }: SkillContent): string[] {
   if (resources.length === 0 && !incomplete) return []
   const files = resources.slice(0, resourceLimit).map((path) => `<file>${escapeXml(path)}</file>`)
-  const left = resources.length - files.length
-  const more = incomplete ? 'more files' : `${left} more`
+  const remaining = resources.length - files.length
+  const more = incomplete ? 'more files' : `${remaining} more`
   const note = `This list is incomplete: the directory has ${more}.`
-  const notes = incomplete || left > 0 ? [note] : []
+  const notes = incomplete || remaining > 0 ? [note] : []
   return ['', '<skill_resources>', ...files, ...notes, '</skill_resources>']
 }
 

@@ -43,8 +43,8 @@ export const besideChain: ReadonlySet<string> = new Set([
 export function misplacedPolicy(frontmatter: YamlMap, path: string): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
   const reader = new FieldReader(path, diagnostics)
-  const misplaced = frontmatter.entries.filter(({ key }) => besideChain.has(key.text))
-  for (const { key } of misplaced) reportUnknown(reader, key)
+  const misplacedEntries = frontmatter.entries.filter(({ key }) => besideChain.has(key.text))
+  for (const { key } of misplacedEntries) reportUnknown(reader, key)
   return diagnostics
 }
 
@@ -149,7 +149,7 @@ function readGates(reader: FieldReader, node: YamlNode | undefined, steps: Reado
   return words.map(({ text }) => text)
 }
 
-/** A value that is misspelled restricts too: a user who accepts the chain sees what it guards. */
+/** A misspelled value restricts too: a user who accepts the chain sees what it guards. */
 function readGuards(reader: FieldReader, node: YamlNode | undefined): { guardsAlways?: true } {
   if (!node || isNull(node)) return {}
   reader.choice('guards', node, metadataFields.get('guards')?.choices ?? [])
@@ -403,8 +403,8 @@ function stepOf(
     const say = (message: string, hint?: string): undefined =>
       reader.report('chain-step-form', node, `\`${name}\`: ${message}`, hint)
     if (!definition) {
-      const allowed = `Allowed: ${[...stepOptions.keys()].join(', ')}, and \`&\` between steps.`
-      const hint = didYouMean(option, stepOptions.keys()) || allowed
+      const allowedOptions = `Allowed: ${[...stepOptions.keys()].join(', ')}, and \`&\` between steps.`
+      const hint = didYouMean(option, stepOptions.keys()) || allowedOptions
       say(`\`${option}\` is not an option of a step.`, hint)
     } else if (options.has(option)) say(`\`${option}\` is given twice.`)
     else if (!acceptsValue(definition, value)) say(`\`${option}\` ${definition.sentence}.`)
@@ -446,13 +446,13 @@ function checkReworks(
     if (!gate && !gates.includes(name) && !gates.includes(label)) {
       say('`rework` needs a gate that a user can reject.', 'Add `gate`, or remove `rework`.')
     }
-    const earlier = earlierNames(steps, names, index)
-    if (earlier.includes(rework)) continue
+    const earlierSteps = earlierNames(steps, names, index)
+    if (earlierSteps.includes(rework)) continue
     const [chain = ''] = rework.split('/')
-    const isBelow = rework !== chain && earlier.includes(chain)
+    const isBelow = rework !== chain && earlierSteps.includes(chain)
     const hint = isBelow
       ? `A rejection leads back to a step of this chain: \`rework=${chain}\`.`
-      : didYouMean(rework, earlier)
+      : didYouMean(rework, earlierSteps)
     say(`\`rework\` names \`${rework}\`, which is not a step of an earlier line.`, hint)
   }
 }
@@ -478,10 +478,10 @@ function checkNames(reader: FieldReader, node: YamlNode, steps: readonly ChainSt
     }
     if (when === undefined) continue
     const stepName = conditionOf(when).step
-    const earlier = earlierNames(steps, names, index)
-    if (earlier.includes(stepName)) continue
+    const earlierSteps = earlierNames(steps, names, index)
+    if (earlierSteps.includes(stepName)) continue
     const message = `\`when\` names \`${stepName}\`, which is not a step of an earlier line.`
-    reader.report('chain-when-unknown', at, message, didYouMean(stepName, earlier))
+    reader.report('chain-when-unknown', at, message, didYouMean(stepName, earlierSteps))
   }
 }
 

@@ -59,7 +59,7 @@ const extension = fieldsOf('skillrail', 'either', prd)
 const execution = fieldsOf('skillrail', 'either', 'Skillrail extension (execution)')
 const policy = fieldsOf('skillrail', 'metadata', chaining)
 
-function specified(name: string, kind: FieldKind, constraint: string) {
+function specificationField(name: string, kind: FieldKind, constraint: string) {
   return fieldsOf('specification', 'top', `${specification}#${name}-field`)(name, kind, constraint)
 }
 
@@ -69,12 +69,16 @@ function foreign(name: string, clients: readonly string[], constraint: string, s
 
 /** Every field that Skillrail knows, in the order in which it writes them. */
 export const fieldTable: readonly FieldDefinition[] = [
-  specified('name', 'text', '1 to 64 of a-z, 0-9 and single hyphens; the directory name.'),
-  specified('description', 'text', '1 to 1,024 characters: what it does and when to use it.'),
-  specified('license', 'text', 'Name of a licence or of a bundled licence file.'),
-  specified('compatibility', 'text', '1 to 500 characters: product, packages, network.'),
-  specified('allowed-tools', 'tools', 'Pre-approved tools, separated by spaces.'),
-  specified('metadata', 'map', 'A map from string keys to string values.'),
+  specificationField('name', 'text', '1 to 64 of a-z, 0-9 and single hyphens; the directory name.'),
+  specificationField(
+    'description',
+    'text',
+    '1 to 1,024 characters: what it does and when to use it.',
+  ),
+  specificationField('license', 'text', 'Name of a licence or of a bundled licence file.'),
+  specificationField('compatibility', 'text', '1 to 500 characters: product, packages, network.'),
+  specificationField('allowed-tools', 'tools', 'Pre-approved tools, separated by spaces.'),
+  specificationField('metadata', 'map', 'A map from string keys to string values.'),
 
   fieldsOf('skillrail', 'either', 'Skillrail extension (deterministic progressive disclosure)')(
     'triggers',

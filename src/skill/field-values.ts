@@ -62,8 +62,8 @@ export class FieldReader {
     const text = this.text(field, node)
     const word = choices.find((choice) => choice === text)
     if (word !== undefined || text === undefined || !node) return word
-    const listed = choices.map((choice) => `\`${choice}\``).join(', ')
-    const message = `\`${field}\` is \`${text}\`; it must be ${listed}.`
+    const choiceList = choices.map((choice) => `\`${choice}\``).join(', ')
+    const message = `\`${field}\` is \`${text}\`; it must be ${choiceList}.`
     return this.report('field-value', node, message, didYouMean(text, choices))
   }
 

@@ -24,15 +24,15 @@ export function readFields(
   const top = new Map(root.entries.map((entry) => [entry.key.text, entry]))
   const metadata = readMetadata(reader, top.get('metadata')?.value)
   const extensions = placeExtensions(reader, top, metadata)
-  const specified = (name: string) => reader.text(name, top.get(name)?.value)
+  const topLevelText = (name: string) => reader.text(name, top.get(name)?.value)
   const text = (name: string) => reader.text(name, extensions.get(name))
   const flag = (name: string) => reader.boolean(name, extensions.get(name))
   const fields: SkillFields = {
-    name: specified('name'),
-    description: specified('description'),
-    whenToUse: specified('when_to_use'),
-    license: specified('license'),
-    compatibility: specified('compatibility'),
+    name: topLevelText('name'),
+    description: topLevelText('description'),
+    whenToUse: topLevelText('when_to_use'),
+    license: topLevelText('license'),
+    compatibility: topLevelText('compatibility'),
     metadata: scalarTexts(metadata),
     allowedTools: readAllowedTools(reader, top.get('allowed-tools')?.value),
     triggers: readTriggers(reader, extensions.get('triggers')),
@@ -63,9 +63,9 @@ function placeExtensions(
   top: ReadonlyMap<string, YamlEntry>,
   metadata: YamlMap | undefined,
 ): ReadonlyMap<string, YamlNode> {
-  const placed = new Map<string, YamlNode>()
+  const nodesByName = new Map<string, YamlNode>()
   for (const { key, value } of metadata?.entries ?? []) {
-    if (metadataFields.get(key.text)?.placement === 'either') placed.set(key.text, value)
+    if (metadataFields.get(key.text)?.placement === 'either') nodesByName.set(key.text, value)
   }
   for (const [name, { key, value }] of top) {
     if (name === 'chain') {
@@ -73,13 +73,13 @@ function placeExtensions(
       reader.report('field-placement', key, '`chain` at the top level has no effect.', hint)
     }
     if (topFields.get(name)?.placement !== 'either') continue
-    if (placed.has(name)) {
+    if (nodesByName.has(name)) {
       const message = `\`${name}\` stands here and below \`metadata\`; this one counts.`
       reader.report('field-twice', key, message)
     }
-    placed.set(name, value)
+    nodesByName.set(name, value)
   }
-  return placed
+  return nodesByName
 }
 
 function scalarTexts(metadata: YamlMap | undefined): Readonly<Record<string, string>> {
@@ -117,15 +117,15 @@ function readHint(reader: FieldReader, node: YamlNode | undefined): string | und
 }
 
 function readArguments(reader: FieldReader, node: YamlNode | undefined): readonly string[] {
-  const seen = new Set<string>()
+  const names = new Set<string>()
   for (const { text, node: at } of reader.words('arguments', node) ?? []) {
     if (!argumentNamePattern.test(text) || text === reservedArgumentName) {
       const message = `\`${text}\` is not a name for an argument.`
       const hint = 'Use at most 64 letters, digits, `_` and `-`, no digit first.'
       reader.report('argument-name', at, message, hint)
-    } else if (seen.has(text)) {
+    } else if (names.has(text)) {
       reader.report('argument-name', at, `The argument \`${text}\` is named twice.`)
-    } else seen.add(text)
+    } else names.add(text)
   }
-  return [...seen]
+  return [...names]
 }

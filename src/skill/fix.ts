@@ -25,24 +25,24 @@ export interface FixChange {
  */
 export function fixSkill(text: string): { text: string; changes: FixChange[] } {
   const changes: FixChange[] = []
-  let fixed = text
-  if (fixed.startsWith('\ufeff')) {
-    fixed = fixed.replace(/^\ufeff+/, '')
+  let fixedText = text
+  if (fixedText.startsWith('\ufeff')) {
+    fixedText = fixedText.replace(/^\ufeff+/, '')
     changes.push({ line: 1, message: 'removed the byte order mark' })
   }
-  if (fixed.includes('\r\n')) {
-    const line = fixed.slice(0, fixed.indexOf('\r\n')).split('\n').length
-    fixed = fixed.replaceAll(/(?<!\r)\r+\n/g, '\n')
+  if (fixedText.includes('\r\n')) {
+    const line = fixedText.slice(0, fixedText.indexOf('\r\n')).split('\n').length
+    fixedText = fixedText.replaceAll(/(?<!\r)\r+\n/g, '\n')
     changes.push({ line, message: 'replaced CRLF by LF' })
   }
   for (const fix of [quoteValues, quoteCutTexts, trimLines, rewriteTools]) {
-    const frontmatter = frontmatterLines(fixed)
+    const frontmatter = frontmatterLines(fixedText)
     const result = frontmatter && fix(frontmatter)
     if (!result) continue
-    fixed = result.lines.join('\n')
+    fixedText = result.lines.join('\n')
     changes.push(...result.changes)
   }
-  return { text: fixed, changes }
+  return { text: fixedText, changes }
 }
 
 type LineFix = { lines: string[]; changes: readonly FixChange[] }
@@ -51,7 +51,7 @@ function sourceOf({ lines, close }: { lines: readonly string[]; close: number })
   return `${lines.slice(1, close).join('\n')}\n`
 }
 
-function read(frontmatter: { lines: readonly string[]; close: number }) {
+function readMap(frontmatter: { lines: readonly string[]; close: number }) {
   const { root } = readYaml(sourceOf(frontmatter), { firstLine: 2, path: '' })
   return { map: root?.kind === 'map' ? root : undefined }
 }
@@ -73,7 +73,7 @@ function quoteValues({ lines, close }: FrontmatterLines): LineFix | undefined {
  * words. A name or a list of tools has no `#`.
  */
 function quoteCutTexts({ lines: fileLines, close }: FrontmatterLines): LineFix | undefined {
-  const { map } = read({ lines: fileLines, close })
+  const { map } = readMap({ lines: fileLines, close })
   const changes: FixChange[] = []
   let lines: readonly string[] = fileLines
   for (const value of map ? cutTexts(map) : []) {
@@ -83,11 +83,11 @@ function quoteCutTexts({ lines: fileLines, close }: FrontmatterLines): LineFix |
     const isText = /^#\S/.test(comment.text) || /\s/.test(value.text)
     if (!isText) continue
     const end = comment.endLine
-    const quoted = quotedLines(lines.slice(line - 1, end), column - 1)
-    lines = lines.toSpliced(line - 1, end - line + 1, ...quoted)
+    const quotedValue = quotedLines(lines.slice(line - 1, end), column - 1)
+    lines = lines.toSpliced(line - 1, end - line + 1, ...quotedValue)
     changes.push({ line, message: `quoted a value, so that \`${comment.text}\` belongs to it` })
   }
-  const isReadable = read({ lines, close }).map !== undefined
+  const isReadable = readMap({ lines, close }).map !== undefined
   return changes.length > 0 && isReadable ? { lines: [...lines], changes } : undefined
 }
 
@@ -108,27 +108,29 @@ const unquotedFields: ReadonlySet<string> = new Set(['name', 'allowed-tools', 'r
 
 /** Removes blanks at the ends of lines that are not part of a value. */
 function trimLines({ lines: fileLines, close }: FrontmatterLines): LineFix | undefined {
-  const { map } = read({ lines: fileLines, close })
+  const { map } = readMap({ lines: fileLines, close })
   if (!map) return undefined
   const ending = [...fileLines.slice(0, close + 1).entries()].flatMap(([index, line]) =>
     withoutBlanks(line) === line ? [] : [index],
   )
   const texts = linesOfTexts(map, close)
-  const outside = ending.filter((index) => !texts.has(index))
-  const inside = ending.filter((index) => texts.has(index))
-  const single = inside.length > maxTries ? [] : inside.map((index) => [index])
-  const trimmed = new Set<number>()
+  const outsideTexts = ending.filter((index) => !texts.has(index))
+  const insideTexts = ending.filter((index) => texts.has(index))
+  const single = insideTexts.length > maxTries ? [] : insideTexts.map((index) => [index])
+  const trimmedIndexes = new Set<number>()
   let lines = fileLines
-  for (const group of [ending, outside, ...single]) {
-    if (trimmed.size === ending.length) break
-    const chosen = new Set(group)
-    const candidate = lines.map((line, index) => (chosen.has(index) ? withoutBlanks(line) : line))
-    if (!isSame(map, read({ lines: candidate, close }).map)) continue
+  for (const group of [ending, outsideTexts, ...single]) {
+    if (trimmedIndexes.size === ending.length) break
+    const groupIndexes = new Set(group)
+    const candidate = lines.map((line, index) =>
+      groupIndexes.has(index) ? withoutBlanks(line) : line,
+    )
+    if (!isSame(map, readMap({ lines: candidate, close }).map)) continue
     lines = candidate
-    for (const index of group) trimmed.add(index)
+    for (const index of group) trimmedIndexes.add(index)
   }
   const message = 'removed blanks at the end'
-  const changes = [...trimmed]
+  const changes = [...trimmedIndexes]
     .toSorted((a, b) => a - b)
     .map((index) => ({ line: index + 1, message }))
   return changes.length === 0 ? undefined : { lines, changes }
@@ -160,11 +162,11 @@ function scalarsOf(node: YamlNode): YamlScalar[] {
 
 /** Writes one string separated by spaces, unless a comment would be lost. */
 function rewriteTools(frontmatter: FrontmatterLines): LineFix | undefined {
-  const { map: before } = read(frontmatter)
-  const { entries = [], flow = true } = before ?? {}
+  const { map: mapBefore } = readMap(frontmatter)
+  const { entries = [], flow = true } = mapBefore ?? {}
   const index = entries.findIndex(({ key }) => key.text === name)
   const { key, value } = entries[index] ?? {}
-  if (flow || !before || key?.column !== 1 || !value) return undefined
+  if (flow || !mapBefore || key?.column !== 1 || !value) return undefined
   const isForeign = value.kind === 'list' || (value.kind === 'scalar' && hasCommas(value.text))
   // A pattern without its end is no permission; closing it would create one.
   if (!isForeign || !isBalanced(value)) return undefined
@@ -175,8 +177,8 @@ function rewriteTools(frontmatter: FrontmatterLines): LineFix | undefined {
   if (frontmatter.lines.slice(start, end).some((line) => /(?:^|\s)#/.test(line))) return undefined
   const line = `${name}: ${quoteText(formatAllowedTools(parseAllowedTools(value)))}`
   const lines = frontmatter.lines.toSpliced(start, end - start, line)
-  const { map: after } = read({ lines, close: frontmatter.close - (end - start - 1) })
-  if (!isSame(before, after)) return undefined
+  const { map: mapAfter } = readMap({ lines, close: frontmatter.close - (end - start - 1) })
+  if (!isSame(mapBefore, mapAfter)) return undefined
   const message = 'wrote `allowed-tools` as one string separated by spaces'
   return { lines, changes: [{ line: key.line, message }] }
 }

@@ -188,7 +188,7 @@ class TreeReader {
   #map({ start, style }: CollectionEvent): YamlMap {
     this.#end = start
     const entries: YamlEntry[] = []
-    const seen = new Set<string>()
+    const keys = new Set<string>()
     while (!this.#closes()) {
       const key = this.#node(true)
       const indent = style === 2 ? Infinity : key.column - 1
@@ -197,14 +197,14 @@ class TreeReader {
       if (this.#keys === yamlLimits.keys + 1) {
         this.report('yaml-too-many-keys', start, `The YAML has more than ${yamlLimits.keys} keys.`)
       }
-      if (this.#isUsable(key, seen)) entries.push({ key, value })
+      if (this.#isUsable(key, keys)) entries.push({ key, value })
     }
     const flow = style === 2
     const { line, column } = (flow ? undefined : entries[0]?.key) ?? this.#at(start)
     return { kind: 'map', flow, entries, line, column }
   }
 
-  #isUsable(key: YamlNode, seen: Set<string>): key is YamlScalar {
+  #isUsable(key: YamlNode, keys: Set<string>): key is YamlScalar {
     const report = (code: RuleCode, message: string) => {
       this.#diagnostics.push(finding(code, this.#options.path, key, message))
     }
@@ -215,8 +215,8 @@ class TreeReader {
     if (reservedKeys.has(key.text)) {
       report('yaml-reserved-key', `The key \`${key.text}\` is not allowed.`)
     }
-    if (seen.has(key.text)) report('yaml-duplicate-key', `The key \`${key.text}\` is given twice.`)
-    seen.add(key.text)
+    if (keys.has(key.text)) report('yaml-duplicate-key', `The key \`${key.text}\` is given twice.`)
+    keys.add(key.text)
     return true
   }
 
@@ -236,9 +236,9 @@ class TreeReader {
         if (isBelow && end === from && !mayBeginBelow) break
         for (;;) {
           pattern.lastIndex = end
-          const [whole = '', indentation = '', text] = pattern.exec(this.#source) ?? []
+          const [match = '', indentation = '', text] = pattern.exec(this.#source) ?? []
           if (text === undefined || (isBelow && indentation.length <= indent)) break
-          end += whole.length
+          end += match.length
           comments.push({ start: end - text.length, text: text.trimEnd() })
         }
       }

@@ -28,10 +28,10 @@ export function findReferences(body: string): SkillReference[] {
   let fence: Fence | undefined
   for (const [index, line] of body.split('\n').entries()) {
     if (line.length > longestLine) continue
-    const opened = line.includes('```') || line.includes('~~~') ? fenceOf(line) : undefined
-    const isEnd = opened?.language === '' && opened.marker.startsWith(fence?.marker ?? '')
-    if (opened && (!fence || isEnd)) {
-      fence = fence ? undefined : opened
+    const fenceMark = line.includes('```') || line.includes('~~~') ? fenceOf(line) : undefined
+    const isEnd = fenceMark?.language === '' && fenceMark.marker.startsWith(fence?.marker ?? '')
+    if (fenceMark && (!fence || isEnd)) {
+      fence = fence ? undefined : fenceMark
       continue
     }
     if (!mayRefer(line)) continue
@@ -66,8 +66,11 @@ const linkPattern = /\]\(\s*(?:<([^<>\n]+)>|([^\s()<>]+(?:\([^\s()]*\)[^\s()]*)*
 
 function linkTargets(line: string): string[] {
   const prose = withoutSpans(line)
-  return [...prose.matchAll(linkPattern)].flatMap(([, angled, bare]) => {
-    const target = decode((angled ?? bare ?? '').split(/[#?]/, 1)[0] ?? '').replace(/^\.\//, '')
+  return [...prose.matchAll(linkPattern)].flatMap(([, angleTarget, bareTarget]) => {
+    const target = decode((angleTarget ?? bareTarget ?? '').split(/[#?]/, 1)[0] ?? '').replace(
+      /^\.\//,
+      '',
+    )
     return isRelativeFile(target) ? [target] : []
   })
 }
@@ -82,9 +85,9 @@ function withoutSpans(line: string): string {
   let prose = ''
   let from = 0
   for (const { 0: marks, index } of runs) {
-    const same = ahead.get(marks.length) ?? []
-    same.pop()
-    const end = same.at(-1)
+    const sameLength = ahead.get(marks.length) ?? []
+    sameLength.pop()
+    const end = sameLength.at(-1)
     if (index < from || !end) continue
     prose += line.slice(from, index)
     from = end.index + marks.length

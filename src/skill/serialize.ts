@@ -97,8 +97,8 @@ function stepLines(steps: ChainDeclaration['steps']): string[] {
 
 function optionsOf(step: ChainStep): [name: string, value: string | number | true][] {
   const { name: _name, line: _line, group: _group, allowFailure, ...options } = step
-  const allowed = allowFailure === undefined ? {} : { 'allow-failure': allowFailure }
-  return Object.entries({ ...options, ...allowed })
+  const failureOption = allowFailure === undefined ? {} : { 'allow-failure': allowFailure }
+  return Object.entries({ ...options, ...failureOption })
 }
 
 function optionText([name, value]: ReturnType<typeof optionsOf>[number]): string {

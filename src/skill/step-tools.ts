@@ -14,12 +14,12 @@ export interface ToolProblem {
 
 /** Reads `guard` and `tools` of one step. */
 export function toolProblems({ guard, tools }: StepOptions): ToolProblem[] {
-  const guarded = guard === undefined ? [] : parseAllowedTools(guard)
-  const allowed = tools === undefined ? [] : parseAllowedTools(tools)
+  const guardedTools = guard === undefined ? [] : parseAllowedTools(guard)
+  const allowedTools = tools === undefined ? [] : parseAllowedTools(tools)
   return [
-    ...problemsOf('guard', guarded),
-    ...problemsOf('tools', allowed),
-    ...(tools === undefined ? [] : excluded(guarded, allowed)),
+    ...problemsOf('guard', guardedTools),
+    ...problemsOf('tools', allowedTools),
+    ...(tools === undefined ? [] : excludedCalls(guardedTools, allowedTools)),
   ]
 }
 
@@ -79,9 +79,12 @@ function entryProblem(option: string, { tool, pattern }: AllowedTool): ToolProbl
 /**
  * Returns a problem for each call that only this step may make but that its list of tools denies.
  */
-function excluded(guarded: readonly AllowedTool[], allowed: readonly AllowedTool[]): ToolProblem[] {
-  return guarded
-    .filter((call) => !allowed.some((entry) => overlaps(entry, call)))
+function excludedCalls(
+  guardedTools: readonly AllowedTool[],
+  allowedTools: readonly AllowedTool[],
+): ToolProblem[] {
+  return guardedTools
+    .filter((call) => !allowedTools.some((entry) => overlaps(entry, call)))
     .map(({ tool, pattern }) => {
       const call = pattern === undefined ? tool : `${tool}(${pattern})`
       return {

@@ -50,8 +50,8 @@ function readEntry(reader: FieldReader, item: YamlNode): TriggerDeclaration | un
   }
   const inject = readPart(reader, item, values, 'inject')
   const at = { inject: inject ?? '', line: item.line }
-  const declared = readOccasion(reader, item, values, kind, at)
-  return inject === undefined || !declared ? undefined : checked(reader, item, declared)
+  const declaration = readOccasion(reader, item, values, kind, at)
+  return inject === undefined || !declaration ? undefined : checkPath(reader, item, declaration)
 }
 
 function readOccasion(
@@ -130,7 +130,7 @@ function readLines(reader: FieldReader, node: YamlScalar): TriggerDeclaration[] 
     const line = isLiteral ? node.line + 1 + index : node.line
     const at = { ...node, line }
     const trigger = readTriggerLine(text, line)
-    if (trigger) return checked(reader, at, trigger) ?? []
+    if (trigger) return checkPath(reader, at, trigger) ?? []
     const hint = 'Write `PATTERN => FILE`, one trigger a line.'
     reader.report('trigger-form', at, `\`${text.trim()}\` is not a trigger.`, hint)
     return []
@@ -141,22 +141,22 @@ function readLines(reader: FieldReader, node: YamlScalar): TriggerDeclaration[] 
 function readTriggerLine(text: string, line: number): TriggerDeclaration | undefined {
   const separator = text.lastIndexOf(' => ')
   const match = text.slice(0, Math.max(separator, 0)).trim()
-  const [, inject = '', required] =
+  const [, inject = '', requireOption] =
     /^(.*?)( !require)?$/.exec(text.slice(separator + 4).trim()) ?? []
   if (separator < 0 || match === '' || inject === '') return undefined
-  const [, kind, on, rest = ''] =
+  const [, kind, on, body = ''] =
     /^(examples|command|tool|paths(?:\[(edit|read)\])?):(.+)$/.exec(match) ?? []
-  const require = required === undefined ? undefined : true
+  const require = requireOption === undefined ? undefined : true
   const at = { inject, line }
   if (kind === undefined) return triggerOf('match', [match], at, {})
   if (kind === 'examples') {
-    const [meant = '', ...others] = rest.split(' !not ')
-    return triggerOf(kind, listOf(meant, '|'), at, { not: listOf(others.join('|'), '|') })
+    const [positive = '', ...negative] = body.split(' !not ')
+    return triggerOf(kind, listOf(positive, '|'), at, { not: listOf(negative.join('|'), '|') })
   }
   if (kind === 'command' || kind === 'tool') {
-    return triggerOf(kind, [rest.trim()], at, { require })
+    return triggerOf(kind, [body.trim()], at, { require })
   }
-  const paths = rest
+  const paths = body
     .replaceAll(/\{[^{}]*\}/g, (group) => group.replaceAll(',', '\0'))
     .split(',')
     .flatMap((path) => path.trim().replaceAll('\0', ',') || [])
@@ -167,7 +167,7 @@ function listOf(text: string, separator: string): string[] {
   return text.split(separator).flatMap((part) => part.trim() || [])
 }
 
-function checked(reader: FieldReader, at: YamlNode, trigger: TriggerDeclaration) {
+function checkPath(reader: FieldReader, at: YamlNode, trigger: TriggerDeclaration) {
   if (staysInside(trigger.inject)) return trigger
   const message = `A trigger injects \`${trigger.inject}\`, which is not a relative path inside the skill.`
   return reader.report('path-outside', at, message)

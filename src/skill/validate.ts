@@ -111,9 +111,9 @@ function validateSpec(
     const hint = 'Add `description:` with what the skill does and when to use it.'
     reportMissing(reader, 'description', values, root, hint)
   } else checkLength(reader, 'description', at, 1024)
-  const listed = `${description ?? ''}${fields.whenToUse ?? ''}`.length
-  if (fields.whenToUse !== undefined && listed > longestEntry) {
-    const message = `\`description\` and \`when_to_use\` have ${listed} characters; Claude Code cuts them at ${longestEntry}.`
+  const entryLength = `${description ?? ''}${fields.whenToUse ?? ''}`.length
+  if (fields.whenToUse !== undefined && entryLength > longestEntry) {
+    const message = `\`description\` and \`when_to_use\` have ${entryLength} characters; Claude Code cuts them at ${longestEntry}.`
     reader.report('catalogue-cut', values.get('when_to_use'), message)
   }
   const compatibility = values.get('compatibility')
@@ -154,24 +154,24 @@ function checkField(reader: FieldReader, { key, value }: YamlEntry): void {
   } else if (field.owner === 'client') {
     const message = `\`${name}\` is a field of ${field.clients.join(' and ')}; others ignore it.`
     reader.report('client-field', key, message)
-  } else if (!ownEmptyRule.includes(name) && isEmpty(value)) reportEmpty(reader, name, value)
+  } else if (!fieldsWithEmptyRule.includes(name) && isEmpty(value)) reportEmpty(reader, name, value)
   else if (textKinds.has(field.kind)) {
     // A value, or a list entry, that YAML reads as something other than its text.
     const nodes = value.kind === 'list' ? value.items : [value]
-    const unquoted = nodes.find(
+    const unquotedNode = nodes.find(
       (node): node is YamlScalar =>
         node.kind === 'scalar' && node.value !== null && typeof node.value !== 'string',
     )
-    if (!unquoted) return
-    const { text } = unquoted
+    if (!unquotedNode) return
+    const { text } = unquotedNode
     const message = `\`${text}\` in \`${name}\` is not a string in YAML; it is read as text.`
-    reader.report('text-unquoted', unquoted, message, `Quote it: \`"${text}"\`.`)
+    reader.report('text-unquoted', unquotedNode, message, `Quote it: \`"${text}"\`.`)
   }
 }
 
 const textKinds: ReadonlySet<string> = new Set(['text', 'path', 'tools', 'names'])
 
-const ownEmptyRule = ['name', 'description', 'compatibility', 'metadata']
+const fieldsWithEmptyRule = ['name', 'description', 'compatibility', 'metadata']
 
 function isEmpty(value: YamlNode): boolean {
   return isNull(value) || (value.kind === 'scalar' && value.text.trim() === '')
@@ -211,20 +211,21 @@ function checkTools(reader: FieldReader, node: YamlNode | undefined): void {
 function checkMetadata(reader: FieldReader, metadata: YamlNode | undefined): void {
   if (metadata?.kind !== 'map') return
   const hasChain = metadata.entries.some(({ key }) => key.text === 'chain')
-  const nested = metadata.entries.filter(({ key, value }) => {
+  const nestedEntries = metadata.entries.filter(({ key, value }) => {
     const isPart = key.text === 'chain' || besideChain.has(key.text)
     return isPart && (value.kind !== 'scalar' || typeof value.value !== 'string')
   })
-  if (hasChain) reportChainForm(reader, nested)
+  if (hasChain) reportChainForm(reader, nestedEntries)
   for (const { key, value } of metadata.entries) {
-    if (hasChain && nested.some((entry) => entry.key === key)) continue
+    if (hasChain && nestedEntries.some((entry) => entry.key === key)) continue
     const name = key.text
-    const understood = metadataFields.has(name) && (hasChain || !besideChain.has(name))
+    const isKnownExtension = metadataFields.has(name) && (hasChain || !besideChain.has(name))
     if (value.kind !== 'scalar') {
       const message = `\`${name}\` below \`metadata\` is ${describe(value)}; the specification wants strings.`
-      const code = understood ? 'metadata-nested-extension' : 'metadata-nested'
+      const code = isKnownExtension ? 'metadata-nested-extension' : 'metadata-nested'
       reader.report(code, value, message, 'Write it as one string.')
-    } else if (understood && name !== 'chain' && isEmpty(value)) reportEmpty(reader, name, value)
+    } else if (isKnownExtension && name !== 'chain' && isEmpty(value))
+      reportEmpty(reader, name, value)
     else if (typeof value.value !== 'string') {
       const message = `\`${name}\` below \`metadata\` is not a string in YAML; it is read as the text \`${value.text}\`.`
       const hint = `Quote it: \`${name}: "${value.text}"\`.`
@@ -287,8 +288,8 @@ export function nameProblems(
   const length = Array.from(name).length
   const tooLong = `The name has ${length} characters; ${longestName} are allowed.`
   report(length > longestName, 'name-too-long', tooLong)
-  const hyphenated = name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '-')
-  const suggestion = hyphenated.replace(/^-|-$/g, '')
+  const hyphenatedName = name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '-')
+  const suggestion = hyphenatedName.replace(/^-|-$/g, '')
   const hint = suggestion === '' || suggestion === name ? undefined : `Call it \`${suggestion}\`.`
   const isUpper = name !== name.toLowerCase()
   report(isUpper, 'name-uppercase', `The name \`${name}\` has upper-case letters.`, hint)
@@ -296,12 +297,13 @@ export function nameProblems(
   report(name.startsWith('-') || name.endsWith('-'), 'name-hyphen-edge', edge, hint)
   const double = `The name \`${name}\` has two hyphens in a row.`
   report(name.includes('--'), 'name-hyphen-double', double, hint)
-  const others = new Set(name.match(/[^\p{L}\p{N}-]/gu))
-  const listed = [...others].map((character) => `\`${character}\``).join(', ')
-  const characters = `The name \`${name}\` contains ${listed}; a-z, 0-9 and hyphens are allowed.`
-  report(others.size > 0, 'name-characters', characters, hint)
+  const otherCharacters = new Set(name.match(/[^\p{L}\p{N}-]/gu))
+  const characterList = [...otherCharacters].map((character) => `\`${character}\``).join(', ')
+  const characters = `The name \`${name}\` contains ${characterList}; a-z, 0-9 and hyphens are allowed.`
+  report(otherCharacters.size > 0, 'name-characters', characters, hint)
   const foreign = `The name \`${declaredName}\` has letters outside a-z, which clients may refuse.`
-  const isForeign = others.size === 0 && (/[^\p{ASCII}]/u.test(name) || name !== declaredName)
+  const isForeign =
+    otherCharacters.size === 0 && (/[^\p{ASCII}]/u.test(name) || name !== declaredName)
   report(isForeign, 'name-unicode', foreign)
   const isElsewhere = directoryName !== undefined && directoryName.normalize('NFKC') !== name
   const mismatch = `The skill is named \`${name}\`, its directory \`${directoryName}\`.`

@@ -56,7 +56,7 @@ export function insertVariables(
   values: VariableValues,
 ): { tools: AllowedTool[]; unknown: string[] } {
   const unknown = new Set<string>()
-  const inserted = tools.map((tool) => {
+  const resolvedTools = tools.map((tool) => {
     const pattern = tool.pattern?.replace(variablePattern, (placeholder) => {
       const value = variableValue(placeholder, values)
       if (value !== undefined && !/[*?:()[\]{}\p{Cc}]/u.test(value)) return value
@@ -65,5 +65,5 @@ export function insertVariables(
     })
     return { ...tool, pattern }
   })
-  return { tools: inserted, unknown: [...unknown] }
+  return { tools: resolvedTools, unknown: [...unknown] }
 }

@@ -18,7 +18,7 @@ import type { TrustStore } from './store.ts'
 export async function acceptEdit(
   store: TrustStore,
   edited: { workspace: string; path: string; kind: ActingKind; before: string },
-  edit: (accepted: string) => string,
+  edit: (acceptedText: string) => string,
 ): Promise<void> {
   const { workspace, path, kind, before } = edited
   const name = workspaceRelative(workspace, path)
@@ -31,12 +31,12 @@ export async function acceptEdit(
     part.owner !== '' || part.path !== name || part.kind !== kind
   const acceptedPart = parts.find((part) => !isOther(part))
   const textBefore = textOf(before)
-  const accepted = acceptedText(store, acceptedPart, textBefore)
-  if (accepted === undefined) return
-  const text = kind === 'category' ? edit(accepted) : textOf(edit(accepted))
+  const previousText = acceptedText(store, acceptedPart, textBefore)
+  if (previousText === undefined) return
+  const text = kind === 'category' ? edit(previousText) : textOf(edit(previousText))
   const part = { owner: '', path: name, kind, digest: sha256(text), size: text.length, text }
-  const others = parts.filter(isOther)
-  await store.accept(workspace, text === '' ? others : [...others, part], {
+  const otherParts = parts.filter(isOther)
+  await store.accept(workspace, text === '' ? otherParts : [...otherParts, part], {
     pinned,
     newText,
     skills,
@@ -58,13 +58,13 @@ export async function acceptPlacements(
   store: TrustStore,
   file: { workspace: string; path: string; before: string; after: string },
 ): Promise<void> {
-  const [before, after] = [placementsIn(file.before), placementsIn(file.after)]
+  const [placementsBefore, placementsAfter] = [placementsIn(file.before), placementsIn(file.after)]
   if (!store.read().acceptances.some(({ workspace }) => workspace === file.workspace)) return
-  await acceptEdit(store, { ...file, kind: 'category' }, (accepted) => {
-    const placements = acceptedPlacements(accepted)
-    for (const id of new Set([...before.keys(), ...after.keys()])) {
-      const category = after.get(id)
-      if (placements.get(id) !== before.get(id)) continue
+  await acceptEdit(store, { ...file, kind: 'category' }, (acceptedText) => {
+    const placements = acceptedPlacements(acceptedText)
+    for (const id of new Set([...placementsBefore.keys(), ...placementsAfter.keys()])) {
+      const category = placementsAfter.get(id)
+      if (placements.get(id) !== placementsBefore.get(id)) continue
       if (category === undefined) placements.delete(id)
       else placements.set(id, category)
     }

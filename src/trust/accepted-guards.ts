@@ -10,15 +10,18 @@ import { guardedCalls } from '#skill/guard-words'
 import { guardsDirectory } from './guards-place.ts'
 import { repositoryOf } from './worktrees.ts'
 
-// The guards of chains with `guards: always`, as a user accepted them last. They are stored apart from
-// the chains: whoever edits or deletes a chain takes none of them away.
+// The guards of chains with `guards: always`, as a user accepted them last. They are stored separately from
+// the chains, so that nobody can remove them by editing or deleting a chain.
 
 /** A chain whose guards apply without a rail. */
 export interface GuardedChain {
   name: string
-  /** Its `SKILL.md`, relative to the workspace where it lies inside; absolute for the user's own. */
+  /**
+   * Its `SKILL.md`, relative to the workspace if it is inside, else the absolute path of a user's own
+   * chain.
+   */
   path: string
-  /** Of everything that decides when its guards open: a chain that differs now does not start. */
+  /** Digest of everything that decides when its guards open: a chain that differs now does not start. */
   digest: string
   guards: readonly { step: string; calls: string }[]
 }
@@ -30,16 +33,16 @@ export interface AcceptedGuards {
   chains: readonly GuardedChain[]
 }
 
-interface Stored extends AcceptedGuards {
+interface StoredGuards extends AcceptedGuards {
   version: number
 }
 
 export type GuardsReading =
   | ({ kind: 'read' } & AcceptedGuards)
-  /** Nobody knows what it guards: what could be guarded is denied. */
+  /** Its guards are unknown, so every call that could be guarded is denied. */
   | { kind: 'unreadable'; path: string; reason: string }
 
-const storedGuards: Schema<Stored> = object({
+const guardsSchema: Schema<StoredGuards> = object({
   version: choice(1),
   workspace: optional(text),
   chains: list(
@@ -60,7 +63,7 @@ function guardsPath(runtime: Runtime, workspace: string | undefined): string {
 /** Reads the guards that were accepted for a workspace itself, or for the user's own chains. */
 export function readAccepted(runtime: Runtime, workspace: string | undefined): GuardsReading {
   const path = guardsPath(runtime, workspace)
-  const file = readStateFile(path, storedGuards)
+  const file = readStateFile(path, guardsSchema)
   if (file === undefined) return { kind: 'read', workspace, chains: [] }
   const reading = guardsOf(file)
   if (reading.kind === 'unreadable' || reading.workspace === workspace) return reading
@@ -68,27 +71,28 @@ export function readAccepted(runtime: Runtime, workspace: string | undefined): G
 }
 
 /**
- * Everything that guards calls made in these places: records of the projects that they are in, those of
- * the user's own chains, and for a working tree without a record those of its repository. A record that
- * cannot be read may be about any of them.
+ * Returns the guards that apply to calls made in these places: those of the projects that the places are
+ * in, those of the user's own chains, and for a working tree without a record those of its repository. A
+ * record that cannot be read may apply to any of them.
  */
 export function guardsIn(runtime: Runtime, places: readonly string[]): GuardsReading[] {
-  const all = readAll(runtime)
-  if (all.length === 0) return []
-  const real = [...new Set(places)].map((place) => realPathOf(place) ?? place)
-  const trees = real.map((place) => findWorkspace(place, runtime))
+  const readings = readAll(runtime)
+  if (readings.length === 0) return []
+  const realPlaces = [...new Set(places)].map((place) => realPathOf(place) ?? place)
+  const trees = realPlaces.map((place) => findWorkspace(place, runtime))
   const isRecorded = (tree: string): boolean =>
-    all.some((one) => one.kind === 'read' && one.workspace === tree)
+    readings.some((one) => one.kind === 'read' && one.workspace === tree)
   const repositories = trees.flatMap((tree) => (isRecorded(tree) ? [] : (repositoryOf(tree) ?? [])))
-  return all.filter((reading) => {
+  return readings.filter((reading) => {
     if (reading.kind === 'unreadable') return true
     const { workspace } = reading
-    if (workspace === undefined || real.some((place) => isInside(workspace, place))) return true
+    if (workspace === undefined || realPlaces.some((place) => isInside(workspace, place)))
+      return true
     return repositories.length > 0 && repositories.includes(repositoryOf(workspace) ?? '')
   })
 }
 
-/** The guards that always apply in a folder, as they are listed for a user. */
+/** The guards that always apply in a folder, in the form of a list for a user. */
 export interface AppliedGuards {
   chains: readonly {
     name: string
@@ -98,7 +102,7 @@ export interface AppliedGuards {
     /** Whether it is one of the user's own chains. */
     isOwn: boolean
   }[]
-  /** Records that cannot be read: until they can, commands and MCP tools are denied. */
+  /** Records that cannot be read: commands and MCP tools are denied until they can be read. */
   unreadable: readonly { path: string; reason: string }[]
 }
 
@@ -118,48 +122,56 @@ export function appliedGuards(runtime: Runtime): AppliedGuards {
   return { chains, unreadable }
 }
 
-/** Whether anything is guarded anywhere, as far as that can be read. */
+/** Whether any record has a guard, as far as the records can be read. */
 export function hasAcceptedGuards(runtime: Runtime): boolean {
   return readAll(runtime).some((one) => one.kind === 'unreadable' || one.chains.length > 0)
 }
 
 function readAll(runtime: Runtime): GuardsReading[] {
-  return readStateFolder(guardsDirectory(runtime), storedGuards).map(guardsOf)
+  return readStateFolder(guardsDirectory(runtime), guardsSchema).map(guardsOf)
 }
 
-function guardsOf(file: StateFile<Stored>): GuardsReading {
+function guardsOf(file: StateFile<StoredGuards>): GuardsReading {
   if (file.kind === 'unreadable') return file
   const { workspace, chains } = file.value
   return { kind: 'read', workspace, chains }
 }
 
-/** Replaces what was accepted. @throws where the state cannot be written: then what was there applies. */
+/**
+ * Replaces the accepted guards. @throws if the state cannot be written: the earlier guards then still
+ * apply.
+ */
 export function acceptGuards(runtime: Runtime, { workspace, chains }: AcceptedGuards): void {
   const path = guardsPath(runtime, workspace)
-  const others = readAll(runtime).filter((one) => !isOf(one, workspace, path))
-  // A record without chains keeps a working tree from those that its repository has elsewhere.
-  const isNeeded = chains.length > 0 || (workspace !== undefined && others.length > 0)
+  const otherReadings = readAll(runtime).filter((one) => !isOf(one, workspace, path))
+  // A record without chains prevents a working tree from using the record of its repository.
+  const isNeeded = chains.length > 0 || (workspace !== undefined && otherReadings.length > 0)
   if (!isNeeded) {
     removeGuards(runtime, workspace)
     return
   }
   makePrivateDirectory(dirname(path))
-  const stored: Stored = { version: 1, ...(workspace === undefined ? {} : { workspace }), chains }
-  writeFileAtomicSync(path, `${JSON.stringify(stored)}\n`, { mode: 0o600 })
+  const record: StoredGuards = {
+    version: 1,
+    ...(workspace === undefined ? {} : { workspace }),
+    chains,
+  }
+  writeFileAtomicSync(path, `${JSON.stringify(record)}\n`, { mode: 0o600 })
 }
 
 /** Removes what was accepted for a workspace; false if there was nothing. */
 export function removeGuards(runtime: Runtime, workspace: string | undefined): boolean {
-  const had = readStateFile(guardsPath(runtime, workspace), storedGuards) !== undefined
+  const had = readStateFile(guardsPath(runtime, workspace), guardsSchema) !== undefined
   removeIfThere(guardsPath(runtime, workspace))
-  const rest = readAll(runtime)
-  const isEmpty = rest.every((one) => one.kind === 'read' && one.chains.length === 0)
+  const readings = readAll(runtime)
+  const isEmpty = readings.every((one) => one.kind === 'read' && one.chains.length === 0)
   if (!isEmpty) return had
-  for (const one of rest) if (one.kind === 'read') removeIfThere(guardsPath(runtime, one.workspace))
+  for (const one of readings)
+    if (one.kind === 'read') removeIfThere(guardsPath(runtime, one.workspace))
   try {
     rmdirSync(guardsDirectory(runtime))
   } catch {
-    // It is not there, or has a file of someone else: the hook looks once more than it must.
+    // It is missing, or has a file of another program: the hook then looks once more than necessary.
   }
   return had
 }
@@ -168,7 +180,7 @@ function isOf(reading: GuardsReading, workspace: string | undefined, path: strin
   return reading.kind === 'unreadable' ? reading.path === path : reading.workspace === workspace
 }
 
-/** Whether a record is about the chain that another path names, seen from its own workspace. */
+/** Whether a record belongs to the chain at another path, seen from that chain's workspace. */
 export function isSameChain(
   accepted: { workspace: string | undefined; path: string },
   other: { workspace: string; path: string },

@@ -70,10 +70,10 @@ function documentNameOf({ path }: ActingSkill): string {
 }
 
 function subagentParts(workspace: string, options: CollectOptions): ActingPart[] {
-  const { text = false, from = workspace, accepted } = options
+  const { text = false, from = workspace, accepted: acceptance } = options
   const parts = agentParts(workspace, upTo(from, workspace), { text })
   const paths = new Set(parts.map(({ path }) => path))
-  const elsewhere = (accepted?.parts ?? [])
+  const elsewhere = (acceptance?.parts ?? [])
     .filter(({ kind, path }) => kind === 'agent' && !paths.has(path))
     .map(({ path }) => join(workspace, path))
     .filter((path) => existsSync(path))

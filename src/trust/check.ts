@@ -13,38 +13,38 @@ export function checkTrust({ runtime, settings }: CheckContext): Check[] {
     return [{ name: 'workspace', status: 'ok', found: `${workspace} is trusted for this command` }]
   }
   const { acceptances, diagnostics } = new TrustStore(runtime).read()
-  const accepted = acceptances.find((acceptance) => acceptance.workspace === workspace)
+  const acceptance = acceptances.find((acceptance) => acceptance.workspace === workspace)
   const problems = diagnostics.map((diagnostic) => problem('trust record', diagnostic))
-  if (!accepted || accepted.skills?.length === 0) {
-    const found = `${workspace} is not trusted: its skills cannot act`
+  if (!acceptance || acceptance.skills?.length === 0) {
+    const text = `${workspace} is not trusted: its skills cannot act`
     const advice = 'Review and trust them with: skillrail trust'
-    return [...problems, { name: 'workspace', status: 'information', found, advice }]
+    return [...problems, { name: 'workspace', status: 'information', found: text, advice }]
   }
-  const since = `trusted since ${accepted.acceptedAt.slice(0, 10)}`
-  const { skills } = accepted
-  const found = !skills
+  const since = `trusted since ${acceptance.acceptedAt.slice(0, 10)}`
+  const { skills } = acceptance
+  const text = !skills
     ? `${workspace} is ${since}`
     : `${amount(skills.length, 'skill')} of ${workspace}, ${since}: ${skills.join(', ')}`
-  return [...problems, { name: 'workspace', status: 'ok', found }]
+  return [...problems, { name: 'workspace', status: 'ok', found: text }]
 }
 
-/** The guards that apply here without a rail; nothing if there are none. */
+/** Reports the guards that apply here without a rail; nothing if there are none. */
 export function checkGuards({ runtime }: CheckContext): Check[] {
   const { chains, unreadable } = appliedGuards(runtime)
   return [
     ...unreadable.map(({ path, reason }): Check => {
-      const found = `${path} cannot be read (${reason}), so commands and MCP tools are denied to agents`
+      const text = `${path} cannot be read (${reason}), so commands and MCP tools are denied to agents`
       return {
         name: 'guards',
         status: 'problem',
-        found,
+        found: text,
         advice: 'To write it again: skillrail trust',
       }
     }),
     ...chains.map(({ name, path, calls, isOwn }): Check => {
-      const where = isOwn ? 'in every project' : 'in this project'
-      const found = `${calls.join(' and ')}: always denied ${where}, except in ${name} (${path})`
-      return { name: 'guards', status: 'ok', found }
+      const place = isOwn ? 'in every project' : 'in this project'
+      const text = `${calls.join(' and ')}: always denied ${place}, except in ${name} (${path})`
+      return { name: 'guards', status: 'ok', found: text }
     }),
   ]
 }
@@ -55,8 +55,8 @@ export function checkSkillLock({ runtime }: CheckContext): Check[] {
   if (lock.state === 'none') return []
   const advice = 'skillrail trust --lock --check compares the skills with it.'
   if (lock.state === 'read') {
-    const found = `${lock.path} holds ${amount(lock.skills.size, 'skill')}`
-    return [{ name: 'skill lock', status: 'ok', found, advice }]
+    const text = `${lock.path} holds ${amount(lock.skills.size, 'skill')}`
+    return [{ name: 'skill lock', status: 'ok', found: text, advice }]
   }
   return lock.diagnostics.map((diagnostic) => problem('skill lock', diagnostic))
 }

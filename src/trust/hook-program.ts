@@ -14,11 +14,11 @@ export interface HookProgram {
  */
 export function hookProgram(command: string): HookProgram | undefined {
   const line = command.trimStart()
-  const below = belowSkill.exec(line)
-  const group = below?.slice(1).find((text) => text !== undefined)
+  const match = belowSkill.exec(line)
+  const group = match?.slice(1).find((text) => text !== undefined)
   const path = group?.replace(/^\/+/, '') ?? relativePath(line)
   if (path === undefined) return undefined
-  return { path, rest: line.slice(below?.[0].length ?? path.length) }
+  return { path, rest: line.slice(match?.[0].length ?? path.length) }
 }
 
 /** A word without characters that a shell interprets, and what can follow such a word. */

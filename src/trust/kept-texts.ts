@@ -15,10 +15,10 @@ export class KeptTexts {
     this.directory = directory
   }
 
-  /** Keeps the texts of `parts`, and removes each kept text whose digest is not in `needed`. */
+  /** Keeps the texts of `parts`, and removes each kept text whose digest is not in `neededDigests`. */
   keep(
     parts: readonly { digest: string; text?: string | undefined }[],
-    needed: readonly string[],
+    neededDigests: readonly string[],
   ): void {
     const present = new Set(existsSync(this.directory) ? readdirSync(this.directory) : [])
     for (const { digest, text } of parts) {
@@ -26,7 +26,7 @@ export class KeptTexts {
       if (text === undefined || present.has(name) || sha256(text) !== digest) continue
       if (redactText(text) === text) this.write(name, text)
     }
-    const neededNames = new Set(needed.map(nameOf))
+    const neededNames = new Set(neededDigests.map(nameOf))
     for (const name of present) {
       if (textName.test(name) && !neededNames.has(name))
         rmSync(join(this.directory, name), { force: true })

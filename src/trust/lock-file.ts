@@ -51,9 +51,9 @@ export function readLock(workspace: string): LockReading {
   }
   const file = readRegularFile(path, { maxBytes: maxLockBytes, followSymlinks: false })
   if (!file.ok) return unreadable('lock-file-unreadable', file.message)
-  const parsed = parseLock(file.text)
-  if (parsed.ok) return { state: 'read', path, skills: parsed.skills }
-  const { problem, newer } = parsed
+  const parsing = parseLock(file.text)
+  if (parsing.ok) return { state: 'read', path, skills: parsing.skills }
+  const { problem, newer } = parsing
   const code = newer ? 'lock-file-newer' : 'lock-file-corrupt'
   return unreadable(code, `the lock file ${problem}`)
 }
@@ -149,11 +149,11 @@ function isPlainPath(path: string): boolean {
 }
 
 export function serializeLock(skills: readonly LockedSkill[]): string {
-  const sorted = skills.toSorted(byText('path'))
-  requireUnique(sorted.map(({ path }) => path))
+  const sortedSkills = skills.toSorted(byText('path'))
+  requireUnique(sortedSkills.map(({ path }) => path))
   const value = {
     version,
-    skills: sorted.map(({ path, name, digest, files, executable }) => ({
+    skills: sortedSkills.map(({ path, name, digest, files, executable }) => ({
       path,
       name,
       digest,

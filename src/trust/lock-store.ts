@@ -115,9 +115,9 @@ export function lockText(skills: readonly CurrentSkill[], lockFile: string): str
 /** If `.skillrail` is a link, the lock would be written wherever the link leads. */
 function requireRealDirectory(workspace: string): void {
   const directory = join(workspace, '.skillrail')
-  const real = realPathOf(directory)
-  if (real === undefined || real === directory) return
-  const message = `the lock was not touched: ${directory} is a link to ${real}`
+  const realDirectory = realPathOf(directory)
+  if (realDirectory === undefined || realDirectory === directory) return
+  const message = `the lock was not touched: ${directory} is a link to ${realDirectory}`
   const hint = 'Put a directory in the place of the link.'
   throw new StateFileError({ code: 'lock-file-link', message, hint })
 }

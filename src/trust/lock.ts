@@ -36,10 +36,10 @@ export function lockStateOf(
 ): 'drifted' | 'unreadable' | undefined {
   if (!isInside(workspace, directory) || reading.state === 'none') return undefined
   if (reading.state === 'unreadable') return 'unreadable'
-  const locked = reading.skills.get(lockedPath(place, directory))
-  if (!locked) return 'drifted'
+  const lockedSkill = reading.skills.get(lockedPath(place, directory))
+  if (!lockedSkill) return 'drifted'
   const tree = skillTree(place, directory)
-  return compareSkill(locked, { ...locked, tree }) ? 'drifted' : undefined
+  return compareSkill(lockedSkill, { ...lockedSkill, tree }) ? 'drifted' : undefined
 }
 
 export interface CurrentSkill {
@@ -53,8 +53,8 @@ export function currentSkills(
   workspace: string,
   skills: readonly { name: string; realDirectory: string }[],
 ): CurrentSkill[] {
-  const inside = skills.filter(({ realDirectory }) => isInside(workspace, realDirectory))
-  const unique = new Map(inside.map((skill) => [skill.realDirectory, skill.name]))
+  const insideSkills = skills.filter(({ realDirectory }) => isInside(workspace, realDirectory))
+  const unique = new Map(insideSkills.map((skill) => [skill.realDirectory, skill.name]))
   return Array.from(unique, ([directory, name]) => {
     return { path: lockedPath(workspace, directory), name, tree: skillTree(workspace, directory) }
   }).toSorted(byText('path'))
@@ -81,58 +81,60 @@ export interface LockFileChange {
 /** Lists the differences from a lock, sorted by path. A locked skill missing from `current` is read at its locked path. */
 export function lockDrift(
   workspace: string,
-  locked: LockedSkills,
+  lockedSkills: LockedSkills,
   current: readonly CurrentSkill[],
 ): LockChange[] {
   const currentPaths = new Set(current.map(({ path }) => path))
-  const changes = current.flatMap((skill) => compareSkill(locked.get(skill.path), skill) ?? [])
-  const changesElsewhere = [...locked.values()]
+  const changes = current.flatMap(
+    (skill) => compareSkill(lockedSkills.get(skill.path), skill) ?? [],
+  )
+  const changesElsewhere = [...lockedSkills.values()]
     .filter(({ path }) => !currentPaths.has(path))
     .flatMap((skill) => compareAtLockedPath(workspace, skill) ?? [])
   return [...changes, ...changesElsewhere].toSorted(byText('path'))
 }
 
-function compareAtLockedPath(workspace: string, locked: LockedSkill): LockChange | undefined {
-  const { path, name } = locked
+function compareAtLockedPath(workspace: string, lockedSkill: LockedSkill): LockChange | undefined {
+  const { path, name } = lockedSkill
   const directory = path === '.' ? workspace : join(workspace, path)
-  const real = realPathOf(directory)
-  if (real === undefined) return { change: 'removed', path, name, files: [] }
-  if (real !== directory) {
+  const realDirectory = realPathOf(directory)
+  if (realDirectory === undefined) return { change: 'removed', path, name, files: [] }
+  if (realDirectory !== directory) {
     return { change: 'changed', path, name, problem: 'is reached through a link', files: [] }
   }
-  return compareSkill(locked, { path, name, tree: skillTree(workspace, real) })
+  return compareSkill(lockedSkill, { path, name, tree: skillTree(workspace, realDirectory) })
 }
 
 function compareSkill(
-  locked: LockedSkill | undefined,
+  lockedSkill: LockedSkill | undefined,
   { path, name, tree }: CurrentSkill,
 ): LockChange | undefined {
-  const files = compareFiles(locked, tree)
-  if (!locked) return { change: 'added', path, name, files }
-  const isSame = tree.digest !== undefined && tree.files.length === locked.files.size
+  const files = compareFiles(lockedSkill, tree)
+  if (!lockedSkill) return { change: 'added', path, name, files }
+  const isSame = tree.digest !== undefined && tree.files.length === lockedSkill.files.size
   if (isSame && files.length === 0) return undefined
   return { change: 'changed', path, name, files }
 }
 
 /** Executable bits are compared only if both the lock and this platform record them. */
-function compareFiles(locked: LockedSkill | undefined, tree: SkillTree): LockFileChange[] {
+function compareFiles(lockedSkill: LockedSkill | undefined, tree: SkillTree): LockFileChange[] {
   const currentPaths = new Set(tree.files.map(({ path }) => path))
-  const changes = [...(locked?.files ?? [])].flatMap(([path, digest]): LockFileChange[] =>
+  const changes = [...(lockedSkill?.files ?? [])].flatMap(([path, digest]): LockFileChange[] =>
     currentPaths.has(path) ? [] : [{ change: 'removed', path, locked: digest }],
   )
   for (const file of tree.files) {
     const { path, digest } = file
-    const before = locked?.files.get(path)
-    if (before === undefined) {
+    const lockedDigest = lockedSkill?.files.get(path)
+    if (lockedDigest === undefined) {
       changes.push({ change: 'added', path, file, executable: file.executable })
       continue
     }
     const isExecutable = tree.executable?.has(path)
-    const wasExecutable = locked?.executable?.has(path)
+    const wasExecutable = lockedSkill?.executable?.has(path)
     const isComparable = isExecutable !== undefined && wasExecutable !== undefined
     const executable = isComparable && isExecutable !== wasExecutable ? isExecutable : undefined
-    if (before === digest && executable === undefined) continue
-    changes.push({ change: 'changed', path, locked: before, file, executable })
+    if (lockedDigest === digest && executable === undefined) continue
+    changes.push({ change: 'changed', path, locked: lockedDigest, file, executable })
   }
   return changes.toSorted(byText('path'))
 }

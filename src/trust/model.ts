@@ -17,28 +17,28 @@ export interface TrustVerdict {
 
 /** Each code with its level and its reason, as in "…: it was given by path". */
 export const trustReasons = {
-  'registered-by-program': trusted('the program registered it'),
-  'user-scope': trusted("it is one of the user's own skills"),
-  'trusted-path': trusted('it lies in a trusted path'),
-  'workspace-accepted': trusted('its workspace was trusted'),
-  'workspace-option': trusted('the caller vouches for its workspace'),
-  'workspace-not-accepted': untrusted('its workspace was never trusted'),
-  'workspace-changed': untrusted(
+  'registered-by-program': trustedReason('the program registered it'),
+  'user-scope': trustedReason("it is one of the user's own skills"),
+  'trusted-path': trustedReason('it lies in a trusted path'),
+  'workspace-accepted': trustedReason('its workspace was trusted'),
+  'workspace-option': trustedReason('the caller vouches for its workspace'),
+  'workspace-not-accepted': untrustedReason('its workspace was never trusted'),
+  'workspace-changed': untrustedReason(
     'something that it can execute has changed since its workspace was trusted',
   ),
-  'workspace-added': untrusted('it was added after its workspace was trusted'),
-  'lock-drift': untrusted('it is not as the lock file of its project has it'),
-  'lock-unreadable': untrusted('the lock file of its project cannot be read'),
-  'outside-workspace': untrusted('a link leads from the workspace to its directory outside'),
-  'directory-unreadable': untrusted('its directory cannot be resolved'),
-  'custom-path': untrusted('it was given by path'),
+  'workspace-added': untrustedReason('it was added after its workspace was trusted'),
+  'lock-drift': untrustedReason('it is not as the lock file of its project has it'),
+  'lock-unreadable': untrustedReason('the lock file of its project cannot be read'),
+  'outside-workspace': untrustedReason('a link leads from the workspace to its directory outside'),
+  'directory-unreadable': untrustedReason('its directory cannot be resolved'),
+  'custom-path': untrustedReason('it was given by path'),
 }
 
-function trusted(reason: string): Pick<TrustVerdict, 'level' | 'reason'> {
+function trustedReason(reason: string): Pick<TrustVerdict, 'level' | 'reason'> {
   return { level: 'trusted', reason }
 }
 
-function untrusted(reason: string): Pick<TrustVerdict, 'level' | 'reason'> {
+function untrustedReason(reason: string): Pick<TrustVerdict, 'level' | 'reason'> {
   return { level: 'untrusted', reason }
 }
 

@@ -92,8 +92,8 @@ class Search {
     }
     for (const folder of folders) {
       for (const word of words) for (const file of filesOf(folder, word)) this.take(file)
-      for (const above of this.upTo(folder)) {
-        for (const runner of this.runners) this.readFirst(runner, above, words)
+      for (const folderAbove of this.upTo(folder)) {
+        for (const runner of this.runners) this.readFirst(runner, folderAbove, words)
       }
     }
     for (const folder of namedFolders) {
@@ -107,9 +107,9 @@ class Search {
   }
 
   private upTo(folder: string): string[] {
-    const above = dirname(folder)
-    const isLast = folder === this.workspace || !isInside(this.workspace, above)
-    return isLast ? [folder] : [folder, ...this.upTo(above)]
+    const parent = dirname(folder)
+    const isLast = folder === this.workspace || !isInside(this.workspace, parent)
+    return isLast ? [folder] : [folder, ...this.upTo(parent)]
   }
 
   private readFirst({ reads, finds = [] }: Runner, folder: string, words: readonly string[]): void {
@@ -170,10 +170,10 @@ const manifestExtensions: ReadonlySet<string> = new Set('just make toml yaml yml
 
 /** Returns quoted texts and the words between blanks and signs, each also as a path below its folder. */
 function wordsOf(text: string): string[] {
-  const quoted = [...text.matchAll(/"([^"\n]*)"|'([^'\n]*)'/g)].map(
+  const quotedTexts = [...text.matchAll(/"([^"\n]*)"|'([^'\n]*)'/g)].map(
     ([, one, other]) => one ?? other,
   )
-  const words = [...quoted, ...text.split(/[\s"'`,=;:|&<>()[\]{}]+/)]
+  const words = [...quotedTexts, ...text.split(/[\s"'`,=;:|&<>()[\]{}]+/)]
   // The split leaves `/server.js` of `${workspaceFolder}/server.js`.
   const withoutVariables = words.map((word = '') => word.replace(/^\$\{[^}]*\}/, ''))
   // A blank or a slash between two words names no folder.

@@ -75,7 +75,7 @@ interface Place {
 class SkillWalk {
   private readonly directory: string
   private readonly options: SkillFilesOptions
-  private readonly collected: SkillFile[] = []
+  private readonly collectedFiles: SkillFile[] = []
   /** Files that act only if the skill has a script. */
   private readonly loadable: Pick<Place, 'real' | 'path'>[] = []
   /** Real path by path: `run: a/../b.md` names b.md, and on some disks so does `B.md`. */
@@ -89,24 +89,25 @@ class SkillWalk {
     const { runs = [], commands = [] } = options
     this.directory = directory
     this.options = options
-    this.runs = new Map(runs.map((run) => [run, realPathOf(join(directory, run))]))
+    this.runs = new Map(runs.map((program) => [program, realPathOf(join(directory, program))]))
     this.programs = new Set(this.runs.values())
-    this.commands = unquoted(commands.join('\n'))
+    this.commands = foldShellText(commands.join('\n'))
   }
 
   files(): SkillFile[] {
     const { directory } = this
     this.visit({ real: directory, path: '', acts: false, above: new Set([directory]) })
-    const hasScript = this.options.starts === true || this.collected.some(isScript)
+    const hasScript = this.options.starts === true || this.collectedFiles.some(isScript)
     for (const { real, path } of this.loadable) {
-      if (hasScript) this.collected.push(this.fileOf(real, path, 'script'))
-      else if (this.options.text) this.collected.push(this.fileOf(real, path, 'text'))
+      if (hasScript) this.collectedFiles.push(this.fileOf(real, path, 'script'))
+      else if (this.options.text) this.collectedFiles.push(this.fileOf(real, path, 'text'))
     }
     if (this.entries > maxEntries) {
       this.refuse('.', `has more than ${maxEntries} files and directories`)
     }
-    for (const [run, real] of this.runs) if (this.isLeftOut(run, real)) this.refuseRun(run)
-    return this.collected
+    for (const [program, realPath] of this.runs)
+      if (this.isLeftOut(program, realPath)) this.refuseRun(program)
+    return this.collectedFiles
   }
 
   private visit({ real, path: parent, acts: parentActs, above }: Place): void {
@@ -117,7 +118,7 @@ class SkillWalk {
       const path = parent === '' ? name : `${parent}/${name}`
       const realEntry = join(real, name)
       const isProgram = this.programs.has(realEntry)
-      const isNamed = this.commands !== '' && this.commands.includes(unquoted(name))
+      const isNamed = this.commands !== '' && this.commands.includes(foldShellText(name))
       const acts = parentActs || isNamed || isProgram || path.toLowerCase() === 'scripts'
       const place = { real: realEntry, path, acts, above }
       const { stats, problem = 'was removed while it was read' } = entryStats(realEntry)
@@ -133,45 +134,48 @@ class SkillWalk {
     if (stats.isDirectory()) return this.visit({ ...place, above: new Set([...above, real]) })
     const executable = (stats.mode & 0o111) !== 0
     if (acts || canAct(path, executable, () => fileHead(real, 2))) {
-      this.collected.push(this.fileOf(real, path, 'script'))
+      this.collectedFiles.push(this.fileOf(real, path, 'script'))
     } else if (isLoadable(path, stats)) this.loadable.push({ real, path })
-    else if (this.options.text) this.collected.push(this.fileOf(real, path, 'text'))
+    else if (this.options.text) this.collectedFiles.push(this.fileOf(real, path, 'text'))
   }
 
   private followLink(place: Place): void {
-    const { real: link, path, above } = place
+    const { real: link, path, above: outerDirectories } = place
     const reading = readLink(link)
     if ('problem' in reading) return this.refuse(path, reading.problem)
     const { target } = reading
-    const real = realPathOf(link)
-    const { stats, problem } = real === undefined ? {} : entryStats(real)
+    const realPath = realPathOf(link)
+    const { stats, problem } = realPath === undefined ? {} : entryStats(realPath)
     if (problem !== undefined) this.refuse(path, problem)
-    else if (real === undefined || !stats) this.addLink(path, target)
-    else if (!isInside(this.directory, real)) {
+    else if (realPath === undefined || !stats) this.addLink(path, target)
+    else if (!isInside(this.directory, realPath)) {
       if (this.options.linksOut === 'named') this.addLink(path, target)
       else this.refuse(path, `is a link to ${target}, outside the skill, so it cannot be verified`)
     } else if (stats.isDirectory()) {
       this.addLink(path, target)
-      if (!above.has(real)) this.take({ ...place, real }, stats)
+      if (!outerDirectories.has(realPath)) this.take({ ...place, real: realPath }, stats)
     } else {
-      const file = this.fileOf(real, path, 'script')
+      const file = this.fileOf(realPath, path, 'script')
       if (file.problem === undefined) this.addLink(path, target, file.digest)
-      else this.collected.push(file)
+      else this.collectedFiles.push(file)
     }
   }
 
   /** Records a link with its target. The prefix separates its digest from the digest of a file with the same text. */
   private addLink(path: string, target: string, content = ''): void {
     const digest = `link-${sha256(`${target}\0${content}`)}`
-    this.collected.push({ path, kind: 'script', digest, size: 0, link: target })
+    this.collectedFiles.push({ path, kind: 'script', digest, size: 0, link: target })
   }
 
   private refuse(path: string, problem: string): void {
-    this.collected.push(unreadable(path, problem))
+    this.collectedFiles.push(unreadable(path, problem))
   }
 
-  private refuseRun(run: string): void {
-    this.refuse(posix.normalize(run), 'is run by the skill and lies where it cannot be verified')
+  private refuseRun(program: string): void {
+    this.refuse(
+      posix.normalize(program),
+      'is run by the skill and lies where it cannot be verified',
+    )
   }
 
   /** Refuses names that are not UTF-8: decoding them could yield the name of another file. */
@@ -203,9 +207,9 @@ class SkillWalk {
   }
 
   /** Whether the skill runs a file that is left out, and so can change unseen. */
-  private isLeftOut(run: string, real: string | undefined): boolean {
-    const path = join(this.directory, run)
-    return [path, real ?? path].some(
+  private isLeftOut(program: string, realPath: string | undefined): boolean {
+    const path = join(this.directory, program)
+    return [path, realPath ?? path].some(
       (place) =>
         isLeftBehind(basename(place)) ||
         (this.options.isWorkspace && outsideSkill(relative(this.directory, place)) !== undefined),
@@ -230,14 +234,14 @@ function unreadable(path: string, problem: string): SkillFile {
 }
 
 /** Returns text without quotes and case, as a shell and a case-insensitive disk read it. */
-function unquoted(text: string): string {
+function foldShellText(text: string): string {
   const withoutQuotes = text.replaceAll(/["'\\]/g, '')
   return withoutQuotes.normalize('NFC').toLowerCase()
 }
 
-const keptTextBytes = 64 * 1024
+const maxTextBytes = 64 * 1024
 
-type Digested =
+type FileDigest =
   | { ok: true; digest: string; size: number; text: string | undefined; executable: boolean }
   | { ok: false; problem: string; tooLarge: boolean }
 
@@ -248,10 +252,10 @@ type Digested =
  */
 export function digestFile(
   path: string,
-  { maxBytes = maxFileBytes, textBytes = keptTextBytes } = {},
-): Digested {
+  { maxBytes = maxFileBytes, textBytes = maxTextBytes } = {},
+): FileDigest {
   try {
-    return withRegularFile(path, (descriptor, stats): Digested => {
+    return withRegularFile(path, (descriptor, stats): FileDigest => {
       const isTooLarge = stats.size > maxBytes
       const bytes = isTooLarge ? undefined : readAll(descriptor, stats.size, maxBytes)
       if (!bytes) return { ok: false, problem: tooLargeProblem, tooLarge: true }

@@ -69,8 +69,8 @@ function reasonOf({ scope, directory, policy, changed, added }: TrustFacts): Tru
   if (scope === 'custom') return 'custom-path'
   const isVouchedFor = policy.workspaceTrust === 'trusted'
   const { acceptance, workspace } = policy
-  const accepted = acceptance?.workspace === workspace && covers(acceptance, directory)
-  if (!isVouchedFor && !accepted) return 'workspace-not-accepted'
+  const isAccepted = acceptance?.workspace === workspace && covers(acceptance, directory)
+  if (!isVouchedFor && !isAccepted) return 'workspace-not-accepted'
   if (!isInside(policy.workspace, directory)) return 'outside-workspace'
   if (isVouchedFor) return 'workspace-option'
   if (added) return 'workspace-added'
@@ -182,8 +182,8 @@ function factsOf(skill: TrustSubject, policy: TrustPolicy): TrustFacts {
   const { trustedPaths, workspaceTrust, acceptance } = policy
   const workspaceTrusted = workspaceTrust === 'trusted' || acceptance !== undefined
   const placeMatters = trustedPaths.length > 0 || (scope === 'project' && workspaceTrusted)
-  const real = realDirectory ?? (placeMatters ? realPathOf(directory) : directory)
-  return { scope, directory: real, policy }
+  const realPath = realDirectory ?? (placeMatters ? realPathOf(directory) : directory)
+  return { scope, directory: realPath, policy }
 }
 
 /**
@@ -206,9 +206,12 @@ export function confirmTrust(
   const { added, changes } = isAccepted
     ? changesSince(acceptance, workspace, { ...skill, realDirectory: directory })
     : { added: false, changes: [] }
-  const changed = changes.length > 0 && !added
-  const lock = changed || added ? undefined : lockStateOf(workspace, directory, lockOf())
-  return { ...decideTrust({ ...facts, changed, added, lock }), ...(changed ? { changes } : {}) }
+  const isChanged = changes.length > 0 && !added
+  const lock = isChanged || added ? undefined : lockStateOf(workspace, directory, lockOf())
+  return {
+    ...decideTrust({ ...facts, changed: isChanged, added, lock }),
+    ...(isChanged ? { changes } : {}),
+  }
 }
 
 /** `added`: nothing of the skill was accepted. */
@@ -221,9 +224,9 @@ function changesSince(
   const hasOnlyText = parts.every(({ kind }) => kind === 'text')
   if (acceptance.newText && hasOnlyText) return { added: false, changes: [] }
   const owner = workspaceRelative(workspace, skill.realDirectory)
-  const accepted = acceptance.parts.filter((part) => part.owner === owner)
-  const comparable = accepted.filter(({ kind }) => kind !== 'skill')
-  return { added: accepted.length === 0, changes: compareParts(comparable, parts) }
+  const acceptedParts = acceptance.parts.filter((part) => part.owner === owner)
+  const comparable = acceptedParts.filter(({ kind }) => kind !== 'skill')
+  return { added: acceptedParts.length === 0, changes: compareParts(comparable, parts) }
 }
 
 /**
@@ -270,36 +273,39 @@ export function trustOfMany(
   }
 }
 
-/** Compares a workspace with its acceptance. `parts` must include text parts if `accepted.pinned`, else none. */
+/**
+ * Compares a workspace with its acceptance. `parts` must include text parts if `acceptance.pinned`, else
+ * none.
+ */
 export function assessWorkspace(
-  accepted: Acceptance | undefined,
+  acceptance: Acceptance | undefined,
   parts: readonly ActingPart[],
 ): WorkspaceAssessment {
-  const changes = compareParts(accepted?.parts ?? [], parts)
-  if (!accepted) return { state: 'untrusted', changes }
+  const changes = compareParts(acceptance?.parts ?? [], parts)
+  if (!acceptance) return { state: 'untrusted', changes }
   // Records of earlier versions name a skill only by its other parts. A removed skill harms nobody.
-  const owners = new Set(accepted.parts.map(({ owner }) => owner))
+  const owners = new Set(acceptance.parts.map(({ owner }) => owner))
   const isNewSkill = ({ change, part: { owner } }: PartChange): boolean =>
-    change === 'added' && accepted.newText !== true && !owners.has(owner)
+    change === 'added' && acceptance.newText !== true && !owners.has(owner)
   const relevant = changes.filter((change) => change.part.kind !== 'skill' || isNewSkill(change))
   return { state: relevant.length === 0 ? 'trusted' : 'changed', changes: relevant }
 }
 
 function compareParts(
-  accepted: readonly AcceptedPart[],
+  acceptedParts: readonly AcceptedPart[],
   current: readonly ActingPart[],
 ): PartChange[] {
   const keyOf = ({ owner, path, kind }: AcceptedPart) => `${owner}\0${path}\0${kind}`
-  const before = new Map(accepted.map((part) => [keyOf(part), part]))
+  const acceptedByKey = new Map(acceptedParts.map((part) => [keyOf(part), part]))
   const now = new Set(current.map(keyOf))
-  const changes: PartChange[] = accepted
+  const changes: PartChange[] = acceptedParts
     .filter((part) => !now.has(keyOf(part)))
     .map((part) => ({ change: 'removed', part }))
   for (const part of current) {
-    const old = before.get(keyOf(part))
-    if (!old) changes.push({ change: 'added', part })
-    else if (old.digest !== part.digest || old.digest === unreadableDigest) {
-      changes.push({ change: 'changed', part, accepted: old })
+    const acceptedPart = acceptedByKey.get(keyOf(part))
+    if (!acceptedPart) changes.push({ change: 'added', part })
+    else if (acceptedPart.digest !== part.digest || acceptedPart.digest === unreadableDigest) {
+      changes.push({ change: 'changed', part, accepted: acceptedPart })
     }
   }
   return changes.toSorted((a, b) => orderParts(a.part, b.part))
@@ -316,19 +322,19 @@ export function agentTrust(
 ): TrustVerdict & { hint: string } {
   const { scope, path } = agent
   const { acceptance } = policy
-  const real = realPathOf(path)
-  const directory = real === undefined ? undefined : dirname(real)
+  const realPath = realPathOf(path)
+  const directory = realPath === undefined ? undefined : dirname(realPath)
   const verdictByPlace = decideTrust({ scope, directory, policy })
-  let changed = false
+  let isChanged = false
   if (verdictByPlace.code === 'workspace-accepted' && acceptance) {
     const { workspace, pinned, parts } = acceptance
     // Selected by path: a file that lost its frontmatter has no current parts, and has changed.
     const file = workspaceRelative(workspace, path)
-    const accepted = parts.filter((part) => part.owner === '' && part.path === file)
+    const acceptedParts = parts.filter((part) => part.owner === '' && part.path === file)
     const current = agentFileParts(workspace, path, { text: pinned })
-    changed = compareParts(accepted, current).length > 0
+    isChanged = compareParts(acceptedParts, current).length > 0
   }
-  const verdict = decideTrust({ scope, directory, policy, changed })
+  const verdict = decideTrust({ scope, directory, policy, changed: isChanged })
   const subject = { ...agent, directory: dirname(path), realDirectory: directory }
   return { ...verdict, hint: allowingHint(verdict.code, subject, policy) }
 }

@@ -84,16 +84,16 @@ export class TrustStore {
     parts: readonly ActingPart[],
   ): Promise<boolean> {
     const work = async (): Promise<boolean> => {
-      const before = this.load()
-      const others = before.filter((item) => item.workspace !== workspace)
-      const after = [...others, ...entries]
-      after.sort(byText('workspace'))
-      if (after.length > 0 || before.length > 0) {
-        await writeFileAtomic(this.path, serializeTrust(after), { mode: 0o600 })
+      const acceptances = this.load()
+      const otherAcceptances = acceptances.filter((item) => item.workspace !== workspace)
+      const newAcceptances = [...otherAcceptances, ...entries]
+      newAcceptances.sort(byText('workspace'))
+      if (newAcceptances.length > 0 || acceptances.length > 0) {
+        await writeFileAtomic(this.path, serializeTrust(newAcceptances), { mode: 0o600 })
       }
-      const needed = after.flatMap((item) => item.parts.map(({ digest }) => digest))
-      this.texts.keep(parts, needed)
-      return others.length < before.length
+      const neededDigests = newAcceptances.flatMap((item) => item.parts.map(({ digest }) => digest))
+      this.texts.keep(parts, neededDigests)
+      return otherAcceptances.length < acceptances.length
     }
     return withFileLock(this.path, work, { waitMs: 60_000 })
   }
@@ -136,13 +136,13 @@ export function parseTrust(text: string, path: string): Acceptance[] {
   if (fileVersion !== version && fileVersion !== 1 && fileVersion !== 2)
     throw corrupt(path, `its version must be from 1 to ${version}`)
   if (!Array.isArray(workspaces)) throw corrupt(path, 'it must have a list of workspaces')
-  const seen = new Set<string>()
+  const workspacePaths = new Set<string>()
   return workspaces.map((item: unknown, index) => {
     if (!isAcceptance(item))
       throw corrupt(path, `entry ${index + 1} of workspaces has an invalid path, time, pin or part`)
     const { workspace, acceptedAt, pinned, newText, skills, parts } = item
-    if (seen.has(workspace)) throw corrupt(path, `${workspace} is there twice`)
-    seen.add(workspace)
+    if (workspacePaths.has(workspace)) throw corrupt(path, `${workspace} is there twice`)
+    workspacePaths.add(workspace)
     return { workspace, acceptedAt, pinned, newText, skills, parts: parts.map(recordedPart) }
   })
 }

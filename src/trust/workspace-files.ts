@@ -101,10 +101,10 @@ export function workspaceFileParts(workspace: string): ActingPart[] {
     .filter((path) => statsOf(join(workspace, path))?.isFile() === true)
     .map((path): WorkspaceFile => ({ path, kind: 'mcp' }))
   const files = [...workspaceFiles, ...pluginServers]
-  const read = files.flatMap((file) => readPart(workspace, file) ?? [])
+  const fileParts = files.flatMap((file) => readPart(workspace, file) ?? [])
   // A category has an effect only through workflows.
-  const hasWorkflows = read.some(({ kind }) => kind === 'workflow')
-  const parts = read.filter(({ kind }) => hasWorkflows || kind !== 'category')
+  const hasWorkflows = fileParts.some(({ kind }) => kind === 'workflow')
+  const parts = fileParts.filter(({ kind }) => hasWorkflows || kind !== 'category')
   const programs = new Map<string, ActingPart>()
   for (const { kind, path, text } of parts) {
     if (kind !== 'mcp') continue
@@ -166,19 +166,22 @@ function readPart(workspace: string, file: WorkspaceFile): ActingPart | undefine
   const reading = isLink ? readLink(path) : entry
   const link = 'target' in reading ? { link: reading.target } : {}
   const base = { owner: '', path: file.path, kind: file.kind, ...link }
-  const refused = (problem: string): ActingPart => {
+  const refusal = (problem: string): ActingPart => {
     return { ...base, size: 0, digest: unreadableDigest, problem }
   }
-  if ('problem' in reading && reading.problem !== undefined) return refused(reading.problem)
-  const real = isLink ? (realPathOf(path) ?? path) : path
+  if ('problem' in reading && reading.problem !== undefined) return refusal(reading.problem)
+  const realPath = isLink ? (realPathOf(path) ?? path) : path
   // If only some keys act, the file is parsed whatever its size is.
-  const content = digestFile(real, file.keys === undefined ? {} : { textBytes: maxSelectedBytes })
-  if (!content.ok) return refused(content.problem)
+  const content = digestFile(
+    realPath,
+    file.keys === undefined ? {} : { textBytes: maxSelectedBytes },
+  )
+  if (!content.ok) return refusal(content.problem)
   const { digest, size, text } = content
-  const selected = text === undefined ? undefined : actingText(file, withoutMark(text))
-  if (selected === undefined) return { ...base, digest, size, text }
-  if (selected === '') return undefined
-  return { ...base, digest: sha256(selected), size, text: selected }
+  const actingContent = text === undefined ? undefined : actingText(file, withoutMark(text))
+  if (actingContent === undefined) return { ...base, digest, size, text }
+  if (actingContent === '') return undefined
+  return { ...base, digest: sha256(actingContent), size, text: actingContent }
 }
 
 /** Returns the acting text of a file: '' if nothing acts, undefined if the whole file acts. */
@@ -192,8 +195,8 @@ export function actingText({ kind, keys }: WorkspaceFile, text: string): string 
 }
 
 export function placementsText(placements: ReadonlyMap<string, string>): string {
-  const sorted = [...placements].toSorted(([one], [other]) => compareText(one, other))
-  return sorted.length === 0 ? '' : indentedJson(Object.fromEntries(sorted))
+  const sortedPlacements = [...placements].toSorted(([one], [other]) => compareText(one, other))
+  return sortedPlacements.length === 0 ? '' : indentedJson(Object.fromEntries(sortedPlacements))
 }
 
 /** Returns the category of each tool in a file of categories. */

@@ -147,21 +147,21 @@ function checkNode(node: StrictNode): void {
   if (node.kind !== 'map') return
   checkMerges(node)
   const entries = node.entries.filter(({ key }) => !isMergeKey(key))
-  const seen = new Set<string>()
+  const identities = new Set<string>()
   for (const { key, value } of entries) {
     checkNode(key)
     const identity = keyIdentity(key)
     checkNode(value)
-    if (seen.has(identity)) {
+    if (identities.has(identity)) {
       fail(`Duplicate key '${textOf(key) ?? '[…]'}' found`, key.mark, 'duplicate')
     }
-    seen.add(identity)
+    identities.add(identity)
   }
   const maps = entries.map(({ value }) => value).filter(({ kind }) => kind === 'map')
-  const misaligned = maps.find(({ mark }) => mark.column !== maps[0]?.mark.column)
-  if (misaligned) {
+  const misalignedMap = maps.find(({ mark }) => mark.column !== maps[0]?.mark.column)
+  if (misalignedMap) {
     const message = 'Found mapping with indentation inconsistent with previous mapping'
-    fail(message, misaligned.mark, 'indentation')
+    fail(message, misalignedMap.mark, 'indentation')
   }
   const list = entries.find(({ key }) => key.kind === 'list')
   if (list) fail('a list cannot be a key', list.key.mark, 'crash')

@@ -126,7 +126,7 @@ function scanQuotedBreaks(cursor: Cursor): string {
  */
 export function scanBlockScalar(cursor: Cursor, parentIndent: number) {
   const start = cursor.mark
-  const folded = cursor.take(1) === '>'
+  const isFolded = cursor.take(1) === '>'
   const { chomping, increment, comment } = scanBlockHeader(cursor)
   const minimum = Math.max(parentIndent + 1, increment === undefined ? 0 : 1)
   let { indent, breaks } =
@@ -145,7 +145,7 @@ export function scanBlockScalar(cursor: Cursor, parentIndent: number) {
     breaks = scanBlockBreaks(cursor, indent)
     if (minimum === 0 && cursor.column === 0 && cursor.isAtDots()) break
     if (cursor.column !== indent || cursor.peek() === '\0') break
-    const folds = folded && lineBreak === '\n' && startsWithText && !cursor.isAt(' \t')
+    const folds = isFolded && lineBreak === '\n' && startsWithText && !cursor.isAt(' \t')
     if (!folds) text += lineBreak
     else if (breaks === '') text += ' '
   }

@@ -46,14 +46,14 @@ export class Scanner {
 
   peek(): Token {
     while (this.#needsMore()) this.#fetch()
-    let gathered = this.#dropComment()
+    let hasComment = this.#dropComment()
     while (this.#needsMore()) {
       this.#fetch()
-      gathered = this.#dropComment() || gathered
+      hasComment = this.#dropComment() || hasComment
     }
     const [token] = this.#tokens
     if (!token) return this.#cursor.fail('no token is left', 'crash')
-    if (gathered) {
+    if (hasComment) {
       if (token.comment?.before) {
         throw new StrictFailure('crash', 'two comments claim one place', token.start)
       }
@@ -152,10 +152,10 @@ export class Scanner {
   #fetchIndicator(
     collection: 'sequence-start' | 'mapping-start',
     kind: 'block-entry' | 'key' | 'value',
-    what: string,
+    subject: string,
   ): void {
     const { column } = this.#cursor
-    if (!this.#keyAllowed) this.#cursor.fail(`${what} are not allowed here`)
+    if (!this.#keyAllowed) this.#cursor.fail(`${subject} are not allowed here`)
     if (this.#addIndent(column)) this.#push(collection, 0)
     this.#dropPossibleKey()
     this.#push(kind, 1)

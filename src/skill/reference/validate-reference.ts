@@ -16,7 +16,7 @@ export function validateReference(
   content: string | Uint8Array,
   { path, directoryName }: Pick<ValidateOptions, 'path' | 'directoryName'>,
 ): Validation {
-  const { fields, complaints } = read(content, directoryName)
+  const { fields, complaints } = readFields(content, directoryName)
   const diagnostics = complaints.map(({ code, message, mark }): Diagnostic => {
     const line = mark && mark.line + 1
     const column = mark && mark.column + (mark.line === 0 ? 4 : 1)
@@ -26,36 +26,36 @@ export function validateReference(
   return { name, valid: diagnostics.length === 0, diagnostics }
 }
 
-function read(content: string | Uint8Array, directoryName: string | undefined) {
-  const refused = (code: RuleCode, message: string, mark: Mark = { line: 0, column: -3 }) => ({
+function readFields(content: string | Uint8Array, directoryName: string | undefined) {
+  const refusal = (code: RuleCode, message: string, mark: Mark = { line: 0, column: -3 }) => ({
     fields: [],
     complaints: [{ code, message, mark }],
   })
   // The body is only checked: decoding it would cost more than everything else.
   const isText = typeof content === 'string'
   if (!isText && !isUtf8(content)) {
-    return refused('reference-crash', 'the reference validator fails: the file is not UTF-8 text')
+    return refusal('reference-crash', 'the reference validator fails: the file is not UTF-8 text')
   }
   const source = isText ? content : Buffer.from(content.buffer, content.byteOffset, content.length)
   if (source.indexOf('---') !== 0) {
-    return refused('frontmatter-missing', 'SKILL.md must start with YAML frontmatter (---)')
+    return refusal('frontmatter-missing', 'SKILL.md must start with YAML frontmatter (---)')
   }
   const end = source.indexOf('---', 3)
   if (end === -1) {
-    return refused('frontmatter-unclosed', 'SKILL.md frontmatter not properly closed with ---')
+    return refusal('frontmatter-unclosed', 'SKILL.md frontmatter not properly closed with ---')
   }
   try {
     const raw = typeof source === 'string' ? source.slice(3, end) : source.toString('utf8', 3, end)
     const fields = readReferenceFields(raw.replaceAll(/\r\n?/g, '\n'))
     if (fields) return { fields, complaints: checkFields(fields, directoryName) }
     const message = 'SKILL.md frontmatter must be a YAML mapping'
-    return refused('frontmatter-not-mapping', message, { line: 1, column: 0 })
+    return refusal('frontmatter-not-mapping', message, { line: 1, column: 0 })
   } catch (error) {
     if (!(error instanceof StrictFailure)) throw error
     const { kind, mark } = error
     const prefix =
       kind === 'crash' ? 'the reference validator fails' : 'Invalid YAML in frontmatter'
-    return refused(yamlCodes[kind], `${prefix}: ${error.message}`, mark)
+    return refusal(yamlCodes[kind], `${prefix}: ${error.message}`, mark)
   }
 }
 
@@ -69,12 +69,19 @@ const yamlCodes: Readonly<Record<StrictFailureKind, RuleCode>> = {
   crash: 'reference-crash',
 }
 
-const allowed = ['allowed-tools', 'compatibility', 'description', 'license', 'metadata', 'name']
+const allowedFields = [
+  'allowed-tools',
+  'compatibility',
+  'description',
+  'license',
+  'metadata',
+  'name',
+]
 
 function checkFields(fields: readonly StrictField[], directoryName: string | undefined) {
-  const unknown = fields.filter(({ name }) => !allowed.includes(name))
+  const unknown = fields.filter(({ name }) => !allowedFields.includes(name))
   const names = unknown.map(({ name }) => name).toSorted(compareText)
-  const list = allowed.map((name) => `'${name}'`).join(', ')
+  const list = allowedFields.map((name) => `'${name}'`).join(', ')
   const message = `Unexpected fields in frontmatter: ${names.join(', ')}. Only [${list}] are allowed.`
   const fieldOf = (name: string) => fields.find((field) => field.name === name)
   return [
@@ -90,11 +97,11 @@ function checkName(field: StrictField | undefined, directoryName: string | undef
     return [{ code: 'name-missing', message: 'Missing required field in frontmatter: name' }]
   }
   const { mark } = field
-  const stripped = pythonStrip(field.text ?? '')
-  if (stripped === '') {
+  const text = pythonStrip(field.text ?? '')
+  if (text === '') {
     return [{ code: 'name-empty', message: "Field 'name' must be a non-empty string", mark }]
   }
-  const name = pythonNfkc(stripped)
+  const name = pythonNfkc(text)
   const complaints: Complaint[] = []
   const report = (isWrong: boolean, code: RuleCode, message: string) => {
     if (isWrong) complaints.push({ code, message, mark })
