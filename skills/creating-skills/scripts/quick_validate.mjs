@@ -68,12 +68,12 @@ function estimateTokens(text) {
 * make no difference. The first of several equally similar candidates takes precedence.
 */
 function nearest(word, candidates) {
-	const wanted = fold(word);
+	const foldedWord = fold(word);
 	let best;
-	let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1;
+	let bestDistance = Math.max(1, Math.floor(foldedWord.length / 3)) + 1;
 	for (const candidate of candidates) {
-		if (Math.abs(candidate.length - wanted.length) >= bestDistance) continue;
-		const distance = editDistance(wanted, fold(candidate));
+		if (Math.abs(candidate.length - foldedWord.length) >= bestDistance) continue;
+		const distance = editDistance(foldedWord, fold(candidate));
 		if (distance < bestDistance) {
 			best = candidate;
 			bestDistance = distance;
@@ -82,8 +82,8 @@ function nearest(word, candidates) {
 	return best;
 }
 function didYouMean(word, candidates) {
-	const meant = nearest(word, candidates);
-	return meant === void 0 ? "" : `Did you mean ${meant}?`;
+	const suggestion = nearest(word, candidates);
+	return suggestion === void 0 ? "" : `Did you mean ${suggestion}?`;
 }
 function fold(word) {
 	return word.slice(0, 64).toLowerCase().replaceAll("_", "-");
@@ -94,10 +94,10 @@ function editDistance(a, b) {
 	for (let row = 1; row <= a.length; row++) {
 		const current = [row];
 		for (let column = 1; column <= b.length; column++) {
-			const same = a[row - 1] === b[column - 1];
-			let cost = Math.min(at(last, column) + 1, at(current, column - 1) + 1, at(last, column - 1) + (same ? 0 : 1));
-			const swapped = a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
-			if (row > 1 && column > 1 && swapped) cost = Math.min(cost, at(beforeLast, column - 2) + 1);
+			const isSame = a[row - 1] === b[column - 1];
+			let cost = Math.min(at(last, column) + 1, at(current, column - 1) + 1, at(last, column - 1) + (isSame ? 0 : 1));
+			const isSwap = a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+			if (row > 1 && column > 1 && isSwap) cost = Math.min(cost, at(beforeLast, column - 2) + 1);
 			current.push(cost);
 		}
 		beforeLast = last;
@@ -157,9 +157,9 @@ function compareDiagnostics(a, b) {
 function compareText(a, b) {
 	const length = Math.min(a.length, b.length);
 	for (let index = 0; index < length; index++) {
-		const left = a.charCodeAt(index);
-		const right = b.charCodeAt(index);
-		if (left !== right) return codePointRank(left) - codePointRank(right);
+		const unitA = a.charCodeAt(index);
+		const unitB = b.charCodeAt(index);
+		if (unitA !== unitB) return codePointRank(unitA) - codePointRank(unitB);
 	}
 	return a.length - b.length;
 }
@@ -375,19 +375,19 @@ const variablePattern = new RegExp(`(?<!\\$)(?:${skillVariables.map(({ placehold
 */
 function doubtfulPositions(body, { names, hint = "" }) {
 	const positions = [...body.matchAll(placeholders)].flatMap((match) => {
-		const [whole, slashes = "", , position] = match;
+		const [placeholder, slashes = "", , position] = match;
 		if (position === void 0 || slashes.length % 2 === 1) return [];
 		const line = body.slice(0, match.index).split("\n").length;
 		return [{
-			placeholder: whole.slice(slashes.length),
+			placeholder: placeholder.slice(slashes.length),
 			position: Number(position),
 			line
 		}];
 	});
-	const hinted = hint.split(/\s+/).filter((word) => word !== "").length;
-	let declared = Math.max(names.length, hinted);
-	if (declared === 0 && allArguments.test(body)) while (positions.some(({ position }) => position === declared)) declared++;
-	const doubtful = positions.filter(({ position }) => position >= declared);
+	const hintLength = hint.split(/\s+/).filter((word) => word !== "").length;
+	let declaredCount = Math.max(names.length, hintLength);
+	if (declaredCount === 0 && allArguments.test(body)) while (positions.some(({ position }) => position === declaredCount)) declaredCount++;
+	const doubtful = positions.filter(({ position }) => position >= declaredCount);
 	return [...new Map(doubtful.toReversed().map((one) => [one.placeholder, one])).values()].toSorted((a, b) => a.line - b.line || a.position - b.position).map(({ placeholder, line }) => ({
 		placeholder,
 		line
@@ -426,10 +426,10 @@ function findReferences(body) {
 	let fence;
 	for (const [index, line] of body.split("\n").entries()) {
 		if (line.length > longestLine) continue;
-		const opened = line.includes("```") || line.includes("~~~") ? fenceOf(line) : void 0;
-		const isEnd = opened?.language === "" && opened.marker.startsWith(fence?.marker ?? "");
-		if (opened && (!fence || isEnd)) {
-			fence = fence ? void 0 : opened;
+		const fenceMark = line.includes("```") || line.includes("~~~") ? fenceOf(line) : void 0;
+		const isEnd = fenceMark?.language === "" && fenceMark.marker.startsWith(fence?.marker ?? "");
+		if (fenceMark && (!fence || isEnd)) {
+			fence = fence ? void 0 : fenceMark;
 			continue;
 		}
 		if (!mayRefer(line)) continue;
@@ -469,8 +469,8 @@ function fenceOf(line) {
 }
 const linkPattern = /\]\(\s*(?:<([^<>\n]+)>|([^\s()<>]+(?:\([^\s()]*\)[^\s()]*)*))[^)\n]{0,300}\)/g;
 function linkTargets(line) {
-	return [...withoutSpans(line).matchAll(linkPattern)].flatMap(([, angled, bare]) => {
-		const target = decode$1((angled ?? bare ?? "").split(/[#?]/, 1)[0] ?? "").replace(/^\.\//, "");
+	return [...withoutSpans(line).matchAll(linkPattern)].flatMap(([, angleTarget, bareTarget]) => {
+		const target = decode$1((angleTarget ?? bareTarget ?? "").split(/[#?]/, 1)[0] ?? "").replace(/^\.\//, "");
 		return isRelativeFile(target) ? [target] : [];
 	});
 }
@@ -483,9 +483,9 @@ function withoutSpans(line) {
 	let prose = "";
 	let from = 0;
 	for (const { 0: marks, index } of runs) {
-		const same = ahead.get(marks.length) ?? [];
-		same.pop();
-		const end = same.at(-1);
+		const sameLength = ahead.get(marks.length) ?? [];
+		sameLength.pop();
+		const end = sameLength.at(-1);
 		if (index < from || !end) continue;
 		prose += line.slice(from, index);
 		from = end.index + marks.length;
@@ -587,13 +587,13 @@ function adviseOnChains(reader, { body, bodyLine, files, readFile }) {
 			}
 		};
 	});
-	const seen = /* @__PURE__ */ new Set(["SKILL.md", ...references.map(({ path }) => path)]);
+	const visited = /* @__PURE__ */ new Set(["SKILL.md", ...references.map(({ path }) => path)]);
 	for (const { path, at } of references) {
 		const text = isDocument(path) && paths.has(path) ? readFile(path) : void 0;
 		for (const { target } of findReferences(text ?? "")) {
 			const next = [posix.join(posix.dirname(path), target), posix.join(".", target)].find((one) => paths.has(one));
-			if (next === void 0 || !isDocument(next) || seen.has(next)) continue;
-			seen.add(next);
+			if (next === void 0 || !isDocument(next) || visited.has(next)) continue;
+			visited.add(next);
 			const message = `\`${path}\` refers on to \`${next}\`, which the body does not name.`;
 			reader.report("reference-chain", at, message, "Name it in the body, too.");
 		}
@@ -627,7 +627,7 @@ function adviseOnScripts(reader, { body, bodyLine, files = [] }) {
 }
 function isHandedOver(body, path) {
 	const interpreter = /\b(?:ba|z|k|da)?sh\s+(?:-\w+\s+)*["']?(?:[\w./${}-]*\/)?$|\bsource\s+$/;
-	return body.split(path).slice(0, -1).some((before) => interpreter.test(before.slice(-80)));
+	return body.split(path).slice(0, -1).some((textBefore) => interpreter.test(textBefore.slice(-80)));
 }
 function adviseOnDescription(reader, text, at) {
 	const person = wrongPerson(text);
@@ -655,16 +655,15 @@ function isVague(text) {
 const shortDescription = 10;
 const emptyWords = new Set("a an and any are as at by can do does for from helps help helper in is it its of on or skill that the this thing things to tool use used useful various with work working works stuff your".split(" "));
 function wrongPerson(text) {
-	const unquoted = text.replace(/"[^"]*"|“[^”]{0,400}”|`[^`]*`|(?<!\w)'[^']*'(?!\w)/g, " ");
-	if (/(?:^|[.!?:]\s+)(?:I|We)\s+(?:can|will|am|are|help|\w+)\b|\bI(?:'ll|'m)\b/.test(unquoted)) return "first";
-	return /(?:^|[.!?:]\s+)(?:You|Your)\b/.test(unquoted) || /\b(?:helps?|lets?|allows?) you\b/i.test(unquoted) ? "second" : void 0;
+	const ownWords = text.replace(/"[^"]*"|“[^”]{0,400}”|`[^`]*`|(?<!\w)'[^']*'(?!\w)/g, " ");
+	if (/(?:^|[.!?:]\s+)(?:I|We)\s+(?:can|will|am|are|help|\w+)\b|\bI(?:'ll|'m)\b/.test(ownWords)) return "first";
+	return /(?:^|[.!?:]\s+)(?:You|Your)\b/.test(ownWords) || /\b(?:helps?|lets?|allows?) you\b/i.test(ownWords) ? "second" : void 0;
 }
 // src/skill/allowed-tools.ts
 /**
-* Parses `allowed-tools` in every form that is in use: one string separated by spaces or commas, or
-* a list of such strings. Separators inside parentheses belong to the pattern: `Bash(git add:*, git
-* rm:*)`
-* is one tool. `mcp__server__tool`, `Server/tool` and `Server:tool` are names like any other.
+* Parses `allowed-tools` in every form that is in use: one string separated by spaces or commas, or a list
+* of such strings. Separators inside parentheses belong to the pattern: `Bash(git add:*, git rm:*)` is one
+* tool. `mcp__server__tool`, `Server/tool` and `Server:tool` are names like any other.
 *
 * If a parenthesis is never closed, the rest is the pattern; `validate` reports that.
 */
@@ -687,7 +686,7 @@ function splitTools(text) {
 	const tools = [];
 	let depth = 0;
 	let word = "";
-	let balanced = true;
+	let isBalanced = true;
 	let commas = false;
 	const finish = () => {
 		if (word !== "") tools.push(readTool(word));
@@ -697,7 +696,7 @@ function splitTools(text) {
 		if (character === "(") depth++;
 		if (character === ")" && --depth < 0) {
 			depth = 0;
-			balanced = false;
+			isBalanced = false;
 		}
 		if (depth === 0 && character === ",") commas = true;
 		if (depth === 0 && (character === "," || /\s/.test(character))) finish();
@@ -706,7 +705,7 @@ function splitTools(text) {
 	finish();
 	return {
 		tools,
-		balanced: balanced && depth === 0,
+		balanced: isBalanced && depth === 0,
 		commas
 	};
 }
@@ -754,7 +753,7 @@ function fieldsOf(owner, placement, source) {
 const extension = fieldsOf("skillrail", "either", prd$1);
 const execution = fieldsOf("skillrail", "either", "Skillrail extension (execution)");
 const policy = fieldsOf("skillrail", "metadata", chaining$1);
-function specified(name, kind, constraint) {
+function specificationField(name, kind, constraint) {
 	return fieldsOf("specification", "top", `${specification}#${name}-field`)(name, kind, constraint);
 }
 function foreign(name, clients, constraint, source) {
@@ -762,12 +761,12 @@ function foreign(name, clients, constraint, source) {
 }
 /** Every field that Skillrail knows, in the order in which it writes them. */
 const fieldTable = [
-	specified("name", "text", "1 to 64 of a-z, 0-9 and single hyphens; the directory name."),
-	specified("description", "text", "1 to 1,024 characters: what it does and when to use it."),
-	specified("license", "text", "Name of a licence or of a bundled licence file."),
-	specified("compatibility", "text", "1 to 500 characters: product, packages, network."),
-	specified("allowed-tools", "tools", "Pre-approved tools, separated by spaces."),
-	specified("metadata", "map", "A map from string keys to string values."),
+	specificationField("name", "text", "1 to 64 of a-z, 0-9 and single hyphens; the directory name."),
+	specificationField("description", "text", "1 to 1,024 characters: what it does and when to use it."),
+	specificationField("license", "text", "Name of a licence or of a bundled licence file."),
+	specificationField("compatibility", "text", "1 to 500 characters: product, packages, network."),
+	specificationField("allowed-tools", "tools", "Pre-approved tools, separated by spaces."),
+	specificationField("metadata", "map", "A map from string keys to string values."),
 	fieldsOf("skillrail", "either", "Skillrail extension (deterministic progressive disclosure)")("triggers", "triggers", "List of { match | examples | paths | command | tool, inject }, or lines of `PATTERN => FILE`."),
 	execution("run", "path", "The script that executes the skill."),
 	execution("sandbox", "boolean", "`true` runs its scripts in a sandbox, trusted or not."),
@@ -1098,12 +1097,12 @@ function describeValue(node) {
 init_text();
 /** Reads `guard` and `tools` of one step. */
 function toolProblems({ guard, tools }) {
-	const guarded = guard === void 0 ? [] : parseAllowedTools(guard);
-	const allowed = tools === void 0 ? [] : parseAllowedTools(tools);
+	const guardedTools = guard === void 0 ? [] : parseAllowedTools(guard);
+	const allowedTools = tools === void 0 ? [] : parseAllowedTools(tools);
 	return [
-		...problemsOf("guard", guarded),
-		...problemsOf("tools", allowed),
-		...tools === void 0 ? [] : excluded(guarded, allowed)
+		...problemsOf("guard", guardedTools),
+		...problemsOf("tools", allowedTools),
+		...tools === void 0 ? [] : excludedCalls(guardedTools, allowedTools)
 	];
 }
 /** The tools that Skillrail knows on every client, by their common names. */
@@ -1155,8 +1154,8 @@ function entryProblem(option, { tool, pattern }) {
 /**
 * Returns a problem for each call that only this step may make but that its list of tools denies.
 */
-function excluded(guarded, allowed) {
-	return guarded.filter((call) => !allowed.some((entry) => overlaps(entry, call))).map(({ tool, pattern }) => {
+function excludedCalls(guardedTools, allowedTools) {
+	return guardedTools.filter((call) => !allowedTools.some((entry) => overlaps(entry, call))).map(({ tool, pattern }) => {
 		const call = pattern === void 0 ? tool : `${tool}(${pattern})`;
 		return {
 			code: "chain-tools-guard",
@@ -3549,14 +3548,14 @@ var TreeReader = class {
 	#map({ start, style }) {
 		this.#end = start;
 		const entries = [];
-		const seen = /* @__PURE__ */ new Set();
+		const keys = /* @__PURE__ */ new Set();
 		while (!this.#closes()) {
 			const key = this.#node(true);
 			const indent = style === 2 ? Infinity : key.column - 1;
 			const value = this.#value(indent);
 			this.#keys++;
 			if (this.#keys === yamlLimits.keys + 1) this.report("yaml-too-many-keys", start, `The YAML has more than ${yamlLimits.keys} keys.`);
-			if (this.#isUsable(key, seen)) entries.push({
+			if (this.#isUsable(key, keys)) entries.push({
 				key,
 				value
 			});
@@ -3571,7 +3570,7 @@ var TreeReader = class {
 			column
 		};
 	}
-	#isUsable(key, seen) {
+	#isUsable(key, keys) {
 		const report = (code, message) => {
 			this.#diagnostics.push(finding(code, this.#options.path, key, message));
 		};
@@ -3580,8 +3579,8 @@ var TreeReader = class {
 			return false;
 		}
 		if (reservedKeys.has(key.text)) report("yaml-reserved-key", `The key \`${key.text}\` is not allowed.`);
-		if (seen.has(key.text)) report("yaml-duplicate-key", `The key \`${key.text}\` is given twice.`);
-		seen.add(key.text);
+		if (keys.has(key.text)) report("yaml-duplicate-key", `The key \`${key.text}\` is given twice.`);
+		keys.add(key.text);
 		return true;
 	}
 	/**
@@ -3600,9 +3599,9 @@ var TreeReader = class {
 				if (isBelow && end === from && !mayBeginBelow) break;
 				for (;;) {
 					pattern.lastIndex = end;
-					const [whole = "", indentation = "", text] = pattern.exec(this.#source) ?? [];
+					const [match = "", indentation = "", text] = pattern.exec(this.#source) ?? [];
 					if (text === void 0 || isBelow && indentation.length <= indent) break;
-					end += whole.length;
+					end += match.length;
 					comments.push({
 						start: end - text.length,
 						text: text.trimEnd()
@@ -3808,7 +3807,7 @@ function readGates(reader, node, steps) {
 	}
 	return words.map(({ text }) => text);
 }
-/** A value that is misspelled restricts too: a user who accepts the chain sees what it guards. */
+/** A misspelled value restricts too: a user who accepts the chain sees what it guards. */
 function readGuards(reader, node) {
 	if (!node || isNull(node)) return {};
 	reader.choice("guards", node, metadataFields.get("guards")?.choices ?? []);
@@ -4014,8 +4013,8 @@ function stepOf(reader, node, name, entries) {
 		const definition = stepOptions.get(option);
 		const say = (message, hint) => reader.report("chain-step-form", node, `\`${name}\`: ${message}`, hint);
 		if (!definition) {
-			const allowed = `Allowed: ${[...stepOptions.keys()].join(", ")}, and \`&\` between steps.`;
-			const hint = didYouMean(option, stepOptions.keys()) || allowed;
+			const allowedOptions = `Allowed: ${[...stepOptions.keys()].join(", ")}, and \`&\` between steps.`;
+			const hint = didYouMean(option, stepOptions.keys()) || allowedOptions;
 			say(`\`${option}\` is not an option of a step.`, hint);
 		} else if (options.has(option)) say(`\`${option}\` is given twice.`);
 		else if (!acceptsValue(definition, value)) say(`\`${option}\` ${definition.sentence}.`);
@@ -4054,10 +4053,10 @@ function checkReworks(reader, node, steps, gates) {
 		const label = names[index] ?? name;
 		const say = (problem, hint) => reader.report("chain-rework", at, `\`${label}\`: ${problem}`, hint);
 		if (!gate && !gates.includes(name) && !gates.includes(label)) say("`rework` needs a gate that a user can reject.", "Add `gate`, or remove `rework`.");
-		const earlier = earlierNames(steps, names, index);
-		if (earlier.includes(rework)) continue;
+		const earlierSteps = earlierNames(steps, names, index);
+		if (earlierSteps.includes(rework)) continue;
 		const [chain = ""] = rework.split("/");
-		const hint = rework !== chain && earlier.includes(chain) ? `A rejection leads back to a step of this chain: \`rework=${chain}\`.` : didYouMean(rework, earlier);
+		const hint = rework !== chain && earlierSteps.includes(chain) ? `A rejection leads back to a step of this chain: \`rework=${chain}\`.` : didYouMean(rework, earlierSteps);
 		say(`\`rework\` names \`${rework}\`, which is not a step of an earlier line.`, hint);
 	}
 }
@@ -4078,10 +4077,10 @@ function checkNames(reader, node, steps) {
 		if (id !== void 0 && names[index] !== id) reader.report("chain-step-form", at, `Two steps have the name \`${id}\`.`);
 		if (when === void 0) continue;
 		const stepName = conditionOf(when).step;
-		const earlier = earlierNames(steps, names, index);
-		if (earlier.includes(stepName)) continue;
+		const earlierSteps = earlierNames(steps, names, index);
+		if (earlierSteps.includes(stepName)) continue;
 		const message = `\`when\` names \`${stepName}\`, which is not a step of an earlier line.`;
-		reader.report("chain-when-unknown", at, message, didYouMean(stepName, earlier));
+		reader.report("chain-when-unknown", at, message, didYouMean(stepName, earlierSteps));
 	}
 }
 function conditionOf(when) {
@@ -4148,11 +4147,11 @@ function readEntry(reader, item) {
 		return reader.report("trigger-form", item, message);
 	}
 	const inject = readPart(reader, item, values, "inject");
-	const declared = readOccasion(reader, item, values, kind, {
+	const declaration = readOccasion(reader, item, values, kind, {
 		inject: inject ?? "",
 		line: item.line
 	});
-	return inject === void 0 || !declared ? void 0 : checked(reader, item, declared);
+	return inject === void 0 || !declaration ? void 0 : checkPath(reader, item, declaration);
 }
 function readOccasion(reader, item, values, kind, at) {
 	const node = values.get(kind);
@@ -4234,7 +4233,7 @@ function readLines(reader, node) {
 			line
 		};
 		const trigger = readTriggerLine(text, line);
-		if (trigger) return checked(reader, at, trigger) ?? [];
+		if (trigger) return checkPath(reader, at, trigger) ?? [];
 		reader.report("trigger-form", at, `\`${text.trim()}\` is not a trigger.`, "Write `PATTERN => FILE`, one trigger a line.");
 		return [];
 	});
@@ -4243,21 +4242,21 @@ function readLines(reader, node) {
 function readTriggerLine(text, line) {
 	const separator = text.lastIndexOf(" => ");
 	const match = text.slice(0, Math.max(separator, 0)).trim();
-	const [, inject = "", required] = /^(.*?)( !require)?$/.exec(text.slice(separator + 4).trim()) ?? [];
+	const [, inject = "", requireOption] = /^(.*?)( !require)?$/.exec(text.slice(separator + 4).trim()) ?? [];
 	if (separator < 0 || match === "" || inject === "") return void 0;
-	const [, kind, on, rest = ""] = /^(examples|command|tool|paths(?:\[(edit|read)\])?):(.+)$/.exec(match) ?? [];
-	const require = required === void 0 ? void 0 : true;
+	const [, kind, on, body = ""] = /^(examples|command|tool|paths(?:\[(edit|read)\])?):(.+)$/.exec(match) ?? [];
+	const require = requireOption === void 0 ? void 0 : true;
 	const at = {
 		inject,
 		line
 	};
 	if (kind === void 0) return triggerOf("match", [match], at, {});
 	if (kind === "examples") {
-		const [meant = "", ...others] = rest.split(" !not ");
-		return triggerOf(kind, listOf(meant, "|"), at, { not: listOf(others.join("|"), "|") });
+		const [positive = "", ...negative] = body.split(" !not ");
+		return triggerOf(kind, listOf(positive, "|"), at, { not: listOf(negative.join("|"), "|") });
 	}
-	if (kind === "command" || kind === "tool") return triggerOf(kind, [rest.trim()], at, { require });
-	return triggerOf("paths", rest.replaceAll(/\{[^{}]*\}/g, (group) => group.replaceAll(",", "\0")).split(",").flatMap((path) => path.trim().replaceAll("\0", ",") || []), at, {
+	if (kind === "command" || kind === "tool") return triggerOf(kind, [body.trim()], at, { require });
+	return triggerOf("paths", body.replaceAll(/\{[^{}]*\}/g, (group) => group.replaceAll(",", "\0")).split(",").flatMap((path) => path.trim().replaceAll("\0", ",") || []), at, {
 		on: on === "read" ? on : "edit",
 		require
 	});
@@ -4265,7 +4264,7 @@ function readTriggerLine(text, line) {
 function listOf(text, separator) {
 	return text.split(separator).flatMap((part) => part.trim() || []);
 }
-function checked(reader, at, trigger) {
+function checkPath(reader, at, trigger) {
 	if (staysInside(trigger.inject)) return trigger;
 	const message = `A trigger injects \`${trigger.inject}\`, which is not a relative path inside the skill.`;
 	return reader.report("path-outside", at, message);
@@ -4284,16 +4283,16 @@ function readFields(root, options) {
 	const top = new Map(root.entries.map((entry) => [entry.key.text, entry]));
 	const metadata = readMetadata(reader, top.get("metadata")?.value);
 	const extensions = placeExtensions(reader, top, metadata);
-	const specified = (name) => reader.text(name, top.get(name)?.value);
+	const topLevelText = (name) => reader.text(name, top.get(name)?.value);
 	const text = (name) => reader.text(name, extensions.get(name));
 	const flag = (name) => reader.boolean(name, extensions.get(name));
 	return {
 		fields: {
-			name: specified("name"),
-			description: specified("description"),
-			whenToUse: specified("when_to_use"),
-			license: specified("license"),
-			compatibility: specified("compatibility"),
+			name: topLevelText("name"),
+			description: topLevelText("description"),
+			whenToUse: topLevelText("when_to_use"),
+			license: topLevelText("license"),
+			compatibility: topLevelText("compatibility"),
 			metadata: scalarTexts(metadata),
 			allowedTools: readAllowedTools(reader, top.get("allowed-tools")?.value),
 			triggers: readTriggers(reader, extensions.get("triggers")),
@@ -4319,18 +4318,18 @@ function readMetadata(reader, node) {
 	return reader.report("field-type", node, message);
 }
 function placeExtensions(reader, top, metadata) {
-	const placed = /* @__PURE__ */ new Map();
-	for (const { key, value } of metadata?.entries ?? []) if (metadataFields.get(key.text)?.placement === "either") placed.set(key.text, value);
+	const nodesByName = /* @__PURE__ */ new Map();
+	for (const { key, value } of metadata?.entries ?? []) if (metadataFields.get(key.text)?.placement === "either") nodesByName.set(key.text, value);
 	for (const [name, { key, value }] of top) {
 		if (name === "chain") reader.report("field-placement", key, "`chain` at the top level has no effect.", "Indent it, with its policy, below `metadata:`.");
 		if (topFields.get(name)?.placement !== "either") continue;
-		if (placed.has(name)) {
+		if (nodesByName.has(name)) {
 			const message = `\`${name}\` stands here and below \`metadata\`; this one counts.`;
 			reader.report("field-twice", key, message);
 		}
-		placed.set(name, value);
+		nodesByName.set(name, value);
 	}
-	return placed;
+	return nodesByName;
 }
 function scalarTexts(metadata) {
 	const texts = Object.create(null);
@@ -4354,13 +4353,13 @@ function readHint(reader, node) {
 	return text;
 }
 function readArguments(reader, node) {
-	const seen = /* @__PURE__ */ new Set();
+	const names = /* @__PURE__ */ new Set();
 	for (const { text, node: at } of reader.words("arguments", node) ?? []) if (!argumentNamePattern.test(text) || text === "ARGUMENTS") {
 		const message = `\`${text}\` is not a name for an argument.`;
 		reader.report("argument-name", at, message, "Use at most 64 letters, digits, `_` and `-`, no digit first.");
-	} else if (seen.has(text)) reader.report("argument-name", at, `The argument \`${text}\` is named twice.`);
-	else seen.add(text);
-	return [...seen];
+	} else if (names.has(text)) reader.report("argument-name", at, `The argument \`${text}\` is named twice.`);
+	else names.add(text);
+	return [...names];
 }
 // src/skill/serialize.ts
 const control = /[\p{Cc}\u2028\u2029\ufeff\ufffe\uffff]/u;
@@ -4380,30 +4379,30 @@ function readAuthoredYaml(source, options) {
 	const strict = readYaml(source, options);
 	let reading = strict;
 	let lines = source.split("\n");
-	const quoted = [];
-	while (!reading.root && quoted.length < maxTries) {
+	const quotedValues = [];
+	while (!reading.root && quotedValues.length < maxTries) {
 		const [problem] = reading.diagnostics;
 		const at = problem && unreadableAt(lines, problem, options);
-		if (!at || quoted.some(({ start }) => start === at.start)) break;
+		if (!at || quotedValues.some(({ start }) => start === at.start)) break;
 		lines = lines.toSpliced(at.start, at.end - at.start, ...at.replacement);
-		quoted.push({
+		quotedValues.push({
 			start: at.start,
 			end: at.end,
 			diagnostic: problemOf(at, options)
 		});
 		reading = readYaml(lines.join("\n"), options);
 	}
-	if (!reading.root || quoted.length === 0) return {
+	if (!reading.root || quotedValues.length === 0) return {
 		...strict,
 		lines: source.split("\n"),
 		quoted: []
 	};
-	const diagnostics = quoted.map(({ diagnostic }) => diagnostic);
+	const diagnostics = quotedValues.map(({ diagnostic }) => diagnostic);
 	return {
 		root: reading.root,
 		diagnostics,
 		lines,
-		quoted
+		quoted: quotedValues
 	};
 }
 function problemOf({ start, column, subject, text }, { firstLine, path }) {
@@ -4418,9 +4417,9 @@ function problemOf({ start, column, subject, text }, { firstLine, path }) {
 */
 function entryOf(line) {
 	const [prefix = ""] = /^ *(?:- +)*/.exec(line) ?? [];
-	const rest = line.slice(prefix.length);
-	const [key = ""] = keyPattern.exec(rest) ?? [];
-	const value = rest.slice(key.length);
+	const text = line.slice(prefix.length);
+	const [key = ""] = keyPattern.exec(text) ?? [];
+	const value = text.slice(key.length);
 	return /^\S/.test(value) ? {
 		prefix,
 		key,
@@ -4483,17 +4482,17 @@ function isText(value) {
 * Puts quotes around a value: double quotes on one line, or single quotes over several lines.
 */
 function quotedLines(lines, column) {
-	const [first = "", ...others] = lines;
+	const [first = "", ...furtherLines] = lines;
 	const head = first.slice(0, column);
 	const value = first.slice(column);
-	if (others.length === 0) {
+	if (furtherLines.length === 0) {
 		const text = value.trimEnd();
 		return [head + jsonScalar(text) + value.slice(text.length)];
 	}
-	const doubled = [value, ...others].map((part) => part.replaceAll("'", "''"));
-	const last = doubled.at(-1) ?? "";
+	const escapedLines = [value, ...furtherLines].map((part) => part.replaceAll("'", "''"));
+	const last = escapedLines.at(-1) ?? "";
 	const text = last.trimEnd();
-	return doubled.with(doubled.length - 1, `${text}'${last.slice(text.length)}`).map((part, index) => index === 0 ? `${head}'${part}` : part);
+	return escapedLines.with(escapedLines.length - 1, `${text}'${last.slice(text.length)}`).map((part, index) => index === 0 ? `${head}'${part}` : part);
 }
 /**
 * Warns of text that YAML reads as a comment: everything after ` #` in a value without quotes.
@@ -4683,9 +4682,9 @@ function validateSpec(root, { body, bodyLine }, { path, directoryName, files, re
 	else reportMissing(reader, "name", values, root, `Add \`name: ${directoryName ?? "my-skill"}\`.`);
 	if (description === void 0) reportMissing(reader, "description", values, root, "Add `description:` with what the skill does and when to use it.");
 	else checkLength(reader, "description", at, 1024);
-	const listed = `${description ?? ""}${fields.whenToUse ?? ""}`.length;
-	if (fields.whenToUse !== void 0 && listed > longestEntry) {
-		const message = `\`description\` and \`when_to_use\` have ${listed} characters; Claude Code cuts them at ${longestEntry}.`;
+	const entryLength = `${description ?? ""}${fields.whenToUse ?? ""}`.length;
+	if (fields.whenToUse !== void 0 && entryLength > longestEntry) {
+		const message = `\`description\` and \`when_to_use\` have ${entryLength} characters; Claude Code cuts them at ${longestEntry}.`;
 		reader.report("catalogue-cut", values.get("when_to_use"), message);
 	}
 	const compatibility = values.get("compatibility");
@@ -4725,13 +4724,13 @@ function checkField(reader, { key, value }) {
 	} else if (field.owner === "client") {
 		const message = `\`${name}\` is a field of ${field.clients.join(" and ")}; others ignore it.`;
 		reader.report("client-field", key, message);
-	} else if (!ownEmptyRule.includes(name) && isEmpty(value)) reportEmpty(reader, name, value);
+	} else if (!fieldsWithEmptyRule.includes(name) && isEmpty(value)) reportEmpty(reader, name, value);
 	else if (textKinds.has(field.kind)) {
-		const unquoted = (value.kind === "list" ? value.items : [value]).find((node) => node.kind === "scalar" && node.value !== null && typeof node.value !== "string");
-		if (!unquoted) return;
-		const { text } = unquoted;
+		const unquotedNode = (value.kind === "list" ? value.items : [value]).find((node) => node.kind === "scalar" && node.value !== null && typeof node.value !== "string");
+		if (!unquotedNode) return;
+		const { text } = unquotedNode;
 		const message = `\`${text}\` in \`${name}\` is not a string in YAML; it is read as text.`;
-		reader.report("text-unquoted", unquoted, message, `Quote it: \`"${text}"\`.`);
+		reader.report("text-unquoted", unquotedNode, message, `Quote it: \`"${text}"\`.`);
 	}
 }
 const textKinds = /* @__PURE__ */ new Set([
@@ -4740,7 +4739,7 @@ const textKinds = /* @__PURE__ */ new Set([
 	"tools",
 	"names"
 ]);
-const ownEmptyRule = [
+const fieldsWithEmptyRule = [
 	"name",
 	"description",
 	"compatibility",
@@ -4773,18 +4772,18 @@ function checkTools(reader, node) {
 function checkMetadata(reader, metadata) {
 	if (metadata?.kind !== "map") return;
 	const hasChain = metadata.entries.some(({ key }) => key.text === "chain");
-	const nested = metadata.entries.filter(({ key, value }) => {
+	const nestedEntries = metadata.entries.filter(({ key, value }) => {
 		return (key.text === "chain" || besideChain.has(key.text)) && (value.kind !== "scalar" || typeof value.value !== "string");
 	});
-	if (hasChain) reportChainForm(reader, nested);
+	if (hasChain) reportChainForm(reader, nestedEntries);
 	for (const { key, value } of metadata.entries) {
-		if (hasChain && nested.some((entry) => entry.key === key)) continue;
+		if (hasChain && nestedEntries.some((entry) => entry.key === key)) continue;
 		const name = key.text;
-		const understood = metadataFields.has(name) && (hasChain || !besideChain.has(name));
+		const isKnownExtension = metadataFields.has(name) && (hasChain || !besideChain.has(name));
 		if (value.kind !== "scalar") {
 			const message = `\`${name}\` below \`metadata\` is ${describe(value)}; the specification wants strings.`;
-			reader.report(understood ? "metadata-nested-extension" : "metadata-nested", value, message, "Write it as one string.");
-		} else if (understood && name !== "chain" && isEmpty(value)) reportEmpty(reader, name, value);
+			reader.report(isKnownExtension ? "metadata-nested-extension" : "metadata-nested", value, message, "Write it as one string.");
+		} else if (isKnownExtension && name !== "chain" && isEmpty(value)) reportEmpty(reader, name, value);
 		else if (typeof value.value !== "string") {
 			const message = `\`${name}\` below \`metadata\` is not a string in YAML; it is read as the text \`${value.text}\`.`;
 			const hint = `Quote it: \`${name}: "${value.text}"\`.`;
@@ -4834,11 +4833,11 @@ function nameProblems(declaredName, directoryName) {
 	report(name.startsWith("-") || name.endsWith("-"), "name-hyphen-edge", edge, hint);
 	const double = `The name \`${name}\` has two hyphens in a row.`;
 	report(name.includes("--"), "name-hyphen-double", double, hint);
-	const others = new Set(name.match(/[^\p{L}\p{N}-]/gu));
-	const characters = `The name \`${name}\` contains ${[...others].map((character) => `\`${character}\``).join(", ")}; a-z, 0-9 and hyphens are allowed.`;
-	report(others.size > 0, "name-characters", characters, hint);
+	const otherCharacters = new Set(name.match(/[^\p{L}\p{N}-]/gu));
+	const characters = `The name \`${name}\` contains ${[...otherCharacters].map((character) => `\`${character}\``).join(", ")}; a-z, 0-9 and hyphens are allowed.`;
+	report(otherCharacters.size > 0, "name-characters", characters, hint);
 	const foreign = `The name \`${declaredName}\` has letters outside a-z, which clients may refuse.`;
-	report(others.size === 0 && (/[^\p{ASCII}]/u.test(name) || name !== declaredName), "name-unicode", foreign);
+	report(otherCharacters.size === 0 && (/[^\p{ASCII}]/u.test(name) || name !== declaredName), "name-unicode", foreign);
 	report(directoryName !== void 0 && directoryName.normalize("NFKC") !== name, "name-directory-mismatch", `The skill is named \`${name}\`, its directory \`${directoryName}\`.`, "Rename one of them.");
 	return problems;
 }
