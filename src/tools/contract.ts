@@ -95,6 +95,9 @@ export const contractProviders = [
   { parameter: 'field_name', tool: 'filter_queries', kind: 'item' },
 ] as const
 
+/** The parameter with the name of the library whose ID is looked up. */
+export const contractLibraryName = 'libraryName'
+
 /** Requests that several tools of one server answer together, in this order. */
 export const contractSequences: readonly { phrase: RegExp; tools: readonly string[] }[] = [
   {

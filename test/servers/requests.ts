@@ -19,11 +19,6 @@ type Row = readonly [
 /** Requests as people write them, over all servers at once. */
 export const routedRequests: readonly RoutedRequest[] = [
   ...ofServer('filesystem', [
-    [
-      'read the first 10 lines of notes/todo.md',
-      'read_text_file',
-      { path: 'notes/todo.md', head: 10 },
-    ],
     // A bare word is not a path, so Skillrail asks for the path.
     ['list the files in src with their sizes', 'list_directory_with_sizes', {}, ['path']],
     ['show the directory tree of docs/guides', 'directory_tree', { path: 'docs/guides' }],
@@ -60,7 +55,7 @@ export const routedRequests: readonly RoutedRequest[] = [
       { owner: 'octo', repo: 'hello', labels: ['bug'], state: 'closed' },
     ],
     [
-      'search repositories for static site generators',
+      'search repositories for "static site generators"',
       'search_repositories',
       { query: 'static site generators' },
     ],
@@ -145,15 +140,10 @@ export const routedRequests: readonly RoutedRequest[] = [
     ['query GraphQL with "{ users { name } }"', 'query-graphql', { query: '{ users { name } }' }],
   ]),
   ...ofServer('context7', [
-    [
-      'find the library id of Next.js for the app router',
-      'resolve-library-id',
-      { libraryName: 'Next.js', query: 'app router' },
-    ],
+    ['docs for Next.js app router', 'query-docs', { query: 'app router' }, ['libraryId']],
   ]),
   ...ofServer('everything', [
-    ['echo hello there', 'echo', { message: 'hello there' }],
-    ['what is the sum of 17 and 25?', 'get-sum', { a: 17, b: 25 }],
+    ['echo "hello there"', 'echo', { message: 'hello there' }],
     [
       'wait with a long running operation of 3 seconds in 2 steps',
       'trigger-long-running-operation',

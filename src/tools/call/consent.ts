@@ -31,6 +31,8 @@ export interface CallToAllow {
   params: JsonObject
   bindings?: readonly { parameter: string; from: string }[] | undefined
   unplaced?: readonly string[] | undefined
+  /** What a user has to see before a call that may change something. */
+  doubts?: readonly string[] | undefined
 }
 
 export interface ProposedCall extends CallToAllow {
@@ -81,7 +83,7 @@ function proposed(
   request: string,
   { context, isWritten = false }: ConsentSetup,
 ): ProposedCall {
-  const { tool, params, unplaced = [] } = call
+  const { tool, params, unplaced = [], doubts = [] } = call
   const reason = reasonToAsk(tool, context)
   const readOnly = reason === undefined || (reason === 'setting' && readsHere(tool, context))
   if (isWritten) return { ...call, readOnly, asks: reason === 'setting' ? reason : undefined }
@@ -89,6 +91,7 @@ function proposed(
   const reasons: string[] = []
   if (path !== undefined) reasons.push(`The request does not name the path ${path}.`)
   if (unplaced.length > 0) reasons.push(unplacedText(unplaced))
+  if (reason !== undefined) reasons.push(...doubts)
   return { ...call, readOnly, asks: reason, unusual: reasons.join(' ') || undefined }
 }
 

@@ -1,8 +1,11 @@
-import { only } from '#tools/parameters/reading'
-import { splitClauses } from '#tools/parameters/slots'
+import { mapParameters } from '#tools/parameters/map-parameters'
+import { isGrammar, only, wordsOfInitials } from '#tools/parameters/reading'
+import { findSlots, splitClauses } from '#tools/parameters/slots'
 import { type PlannedCall, planRequest, type PlanTools } from '#tools/parameters/plan-request'
 import { plainWords, stemOf } from '#rank/words'
-import { contractExamples } from '#tools/contract'
+import { contractExamples, contractPhrases, contractSequences } from '#tools/contract'
+import type { ToolDefinition } from '#tools/model'
+import { deprecationOf } from '#tools/route/deprecated'
 import type { Route } from '#tools/route/router'
 import { foldName, lastSegment } from '#tools/workflow/match'
 import type { CallIndex } from './context.ts'
@@ -15,9 +18,6 @@ export interface RequestDecision {
 }
 
 export const maxConsidered = 5
-
-/** Parts of the best score from which a candidate is another reading, and one that is as good. */
-const nearEnough = { other: 0.5, asGood: 0.85 }
 
 /** Decides a request of one or several clauses: it is answered where every clause is. Pure. */
 export function decideRequest(
@@ -51,10 +51,16 @@ function takesAll(steps: readonly PlannedCall[]): boolean {
 }
 
 export function planTools(index: CallIndex): PlanTools {
+  const summaries = new Map(index.tools.map((tool) => [tool.id, tool]))
   const examples = new Map(index.tools.map(({ id, examples: own = [] }) => [id, own]))
   return {
     definition: (id) => index.definition(id),
     tools: index.tools.map(({ id }) => id),
+    replacement: (id) => {
+      const tool = summaries.get(id)
+      const deprecation = tool && deprecationOf(tool, index.tools)
+      return deprecation && (deprecation.successor ?? null)
+    },
     examples: (id) => [
       ...(examples.get(id) ?? []),
       ...(contractExamples.get(foldName(lastSegment(id))) ?? []),
@@ -62,57 +68,117 @@ export function planTools(index: CallIndex): PlanTools {
   }
 }
 
-/** By its name, by the router, or as the only candidate that takes all that is said. */
+/** A tool answers a request only if the request says its name or a phrase of the format, and it takes all values. */
 function decideTool(request: string, route: Route, tools: PlanTools): Route {
   if (route.decision === 'ask' || route.named.length > 0) return route
-  const best = route.candidates[0]?.score ?? 0
-  const isWord = (text: string) => route.slots.every(({ value }) => value !== text)
-  const candidates = route.candidates.slice(0, maxConsidered).flatMap(({ tool, score }) => {
-    if (score < best * nearEnough.other) return []
+  const called = calledTool(request, route, tools)
+  const tool = called ?? route.tool
+  const steps = planRequest([{ text: request, tool }], tools)
+  const isAnswer =
+    takesAll(steps) && (called !== undefined || (isGiven(steps) && isAlone(request, route, tools)))
+  return { ...route, decision: isAnswer ? 'answer' : 'shortlist', tool }
+}
+
+/** Whether the router is sure, or its best candidate is the only one that can be called with all that is said. */
+function isAlone(request: string, route: Route, tools: PlanTools): boolean {
+  if (route.decision === 'answer') return true
+  const others = route.candidates.slice(1, maxConsidered)
+  return others.every(({ tool }) => {
     const steps = planRequest([{ text: request, tool }], tools)
-    const isWhole = takesAll(steps)
-    const isGiven = steps.length > 0 && steps.every(({ missing }) => missing.length === 0)
-    const isComplete = isWhole && isGiven
-    const lacksWords = isGiven && steps.every(({ unplaced }) => unplaced.every(isWord))
-    const name = plainWords(tools.definition(tool)?.name ?? '').map(stemOf)
-    return [{ tool, name, isWhole, isComplete, lacksWords, share: score / best }]
+    return !(takesAll(steps) && steps.every(({ missing }) => missing.length === 0))
   })
-  const [first] = candidates
-  if (route.decision === 'answer' && first?.isWhole === true) return route
-  const complete = onlyComplete(request, candidates)
-  if (complete !== undefined) return { ...route, decision: 'answer', tool: complete }
-  if (route.decision === 'answer') return route
-  const fitting = candidates.find((one) => one.isWhole && one.share >= nearEnough.asGood)
-  return { ...route, tool: fitting?.tool ?? route.tool }
 }
 
-interface FittingCandidate {
-  tool: string
-  name: readonly string[]
-  isWhole: boolean
-  /** It has every parameter too, so that it can be called. */
-  isComplete: boolean
-  /** It has every parameter and takes every typed piece; at most words are left. */
-  lacksWords: boolean
+/** Whether the request gives a value, and every one that the calls need. */
+function isGiven(steps: readonly PlannedCall[]): boolean {
+  const isSaid = steps.some(({ trace }) => trace.some(({ text }) => text !== ''))
+  return isSaid && steps.every(({ missing, bindings }) => missing.length + bindings.length === 0)
 }
 
-/** The only candidate that can be called with all that is said, or the one whose name is said. */
-function onlyComplete(request: string, candidates: readonly FittingCandidate[]) {
-  const complete = candidates.filter(({ isComplete }) => isComplete)
-  const [first] = complete
-  if (!first) return undefined
-  const words = plainWords(request).map(stemOf)
-  const isVerb = ({ name }: FittingCandidate) => name[0] === words[0]
-  const named = complete.filter(
-    (one) => one.name.every((word) => words.includes(word)) && (isVerb(one) || one.name.length > 1),
+/** The one tool that the request calls with the most words; undefined if several are called alike. */
+function calledTool(request: string, route: Route, tools: PlanTools): string | undefined {
+  const plain = withoutSlots(request, route)
+  const ofPhrases = tools.tools.filter((id) => isPhraseOf(foldName(lastSegment(id)), request))
+  const best5 = route.candidates.slice(0, maxConsidered).map(({ tool }) => tool)
+  const called = [...new Set([...ofPhrases, ...best5])].flatMap((candidate) => {
+    const replacement = tools.replacement?.(candidate)
+    const tool = replacement === undefined ? candidate : replacement
+    const definition = tool === null ? undefined : tools.definition(tool)
+    const own = tools.definition(candidate)
+    if (tool === null || !definition || !own) return []
+    const count = Math.max(phraseWords(request, plain, definition, tools), ownNameWords(plain, own))
+    // One word, such as `search`, calls a tool only if no other one is as likely.
+    const isClear = count > 1 || (count === 1 && route.decision === 'answer' && route.tool === tool)
+    return isClear ? [{ tool, count }] : []
+  })
+  const most = Math.max(...called.map(({ count }) => count))
+  const best = new Set(called.filter(({ count }) => count === most).map(({ tool }) => tool))
+  const isSure = route.decision === 'answer' && route.tool !== undefined && best.has(route.tool)
+  return isSure ? route.tool : (only([...best]) ?? firstOfSequence(request, [...best]))
+}
+
+/** Tools that answer a phrase of the format together are called by the first of them. */
+function firstOfSequence(request: string, ids: readonly string[]): string | undefined {
+  const sequence = contractSequences.find(({ phrase }) => phrase.test(request))
+  const places = ids.map((id) => sequence?.tools.indexOf(lastSegment(id)) ?? -1)
+  const servers = new Set(ids.map((id) => id.slice(0, -lastSegment(id).length)))
+  return servers.size === 1 && places.every((place) => place >= 0)
+    ? ids[places.indexOf(Math.min(...places))]
+    : undefined
+}
+
+function withoutSlots(request: string, { slots }: Pick<Route, 'slots'>): string {
+  let text = request
+  for (const { start, end } of slots.toReversed()) {
+    text = `${text.slice(0, start)} ${text.slice(end)}`
+  }
+  return text
+}
+
+/** How many words of a tool's name the request says; 0 if one is missing. `PR` says two words. */
+function ownNameWords(plain: string, { name, server }: ToolDefinition): number {
+  const all = plainWords(name)
+  const ofServer = new Set(plainWords(server))
+  const own = all.filter((word) => !ofServer.has(word) && !isGrammar(word))
+  const words = plainWords(plain)
+  const said = new Set(words.map(stemOf))
+  const short = plain.split(/\W+/).flatMap((word) => wordsOfInitials(word, all))
+  return own.every((word) => said.has(stemOf(word)) || short.includes(word)) ? own.length : 0
+}
+
+/** How many words of a phrase of the format, or of a learned example, are the whole request beside its values. */
+function phraseWords(
+  request: string,
+  plain: string,
+  tool: ToolDefinition,
+  { examples }: PlanTools,
+): number {
+  if (isPhraseOf(foldName(tool.name), request)) return Infinity
+  const { trace } = mapParameters(request, tool)
+  const placed = new Set(trace.flatMap(({ text }) => plainWords(text)))
+  const said = contentStems(plain).filter((word) => !placed.has(word))
+  const kinds = new Set(findSlots(request).map(({ kind }) => kind))
+  const isWhole = (example: string) => {
+    const slots = findSlots(example)
+    const words = contentStems(withoutSlots(example, { slots }))
+    if (!slots.every(({ kind }) => kinds.has(kind))) return false
+    return (
+      words.length > 0 && words.length === said.length && words.every((word) => said.includes(word))
+    )
+  }
+  return (examples?.(tool.id) ?? []).some(isWhole) ? Infinity : 0
+}
+
+function isPhraseOf(foldedName: string, request: string): boolean {
+  return contractPhrases.some(
+    ({ tool, phrase }) =>
+      tool !== undefined && foldName(tool) === foldedName && phrase.test(request),
   )
-  const most = Math.max(...named.map(({ name }) => name.length))
-  const chosen = only(complete) ?? only(named.filter(({ name }) => name.length === most))
-  if (!chosen) return undefined
-  const isOpen = (one: FittingCandidate) =>
-    (one.isWhole || one.lacksWords) && !(isVerb(chosen) && !isVerb(one))
-  const better = candidates.slice(0, candidates.indexOf(first))
-  return better.some(isOpen) ? undefined : chosen.tool
+}
+
+function contentStems(text: string): string[] {
+  const words = plainWords(text).filter((word) => !isGrammar(word))
+  return [...new Set(words.map(stemOf))]
 }
 
 function sureTool({ decision, tool }: Route): string | undefined {

@@ -12,11 +12,12 @@ import { offerable } from '#tools/schema/usable-schema'
 import type { CallIndex, CallReport } from './context.ts'
 import { decideRequest, planTools } from './decide-request.ts'
 import { type Directive, isOnlyJson, readDirective } from './directive-text.ts'
+import { offeredTools } from './offer-tools.ts'
 import { ToolRequestError } from '#tools/errors'
 import { fillMissing, openCall, runPlan } from './run-plan.ts'
 import { discoverOnce, looseNote, toolNotFound } from './find-tool.ts'
 import { parsePassthrough } from './passthrough.ts'
-import type { ConsentSetup, UserWhoConfirms } from './consent.ts'
+import { type ConsentSetup, reasonToAsk, type UserWhoConfirms } from './consent.ts'
 import { makeSteps } from './make-calls.ts'
 import type { StepListener, StepOptions, StepsResult } from './steps.ts'
 
@@ -138,10 +139,12 @@ async function readRouted(request: string, setup: RequestSetup): Promise<Request
   if (!isKnown && (await discoverOnce(context))) decided = await decide()
   const { route, steps } = decided
   const words = { route, decidedBy: 'words' }
+  if (model && context.index.tools.length > 0) {
+    return await readByModel(request, route, setup, model)
+  }
   if (route.candidates.length === 0) {
     return { kind: 'unsure', ...words, steps, reason: 'No tool fits this request.' }
   }
-  if (model) return await readByModel(request, route, setup, model)
   if (steps.length > 0) return { kind: 'call', ...words, steps }
   const chosen = planFor(request, await user?.choose(route.candidates), setup)
   if (chosen.length > 0) return { kind: 'call', steps: chosen, route, decidedBy: 'user' }
@@ -163,11 +166,12 @@ export interface ToolModel {
 async function readByModel(
   request: string,
   route: Route,
-  { context: { index, signal, schemas, note } }: RequestSetup,
+  { context }: RequestSetup,
   model: ToolModel,
 ): Promise<RequestMeaning> {
+  const { index, signal, schemas, note } = context
   const decidedBy = `model ${model.name}`
-  const tools = route.candidates.flatMap(({ tool }) => index.definition(tool) ?? [])
+  const tools = offeredTools(request, index)
   const offered = await offerable(tools, schemas)
   for (const warning of offered.warnings) note(`${warning}.`)
   const choice = await model.choose(request, offered.tools, signal)
@@ -176,7 +180,8 @@ async function readByModel(
     const reason = `The model ${model.name} chose none of these tools.`
     return { kind: 'unsure', route, reason, decidedBy, steps: [] }
   }
-  const judged = judgeParameters(request, tool, choice.params)
+  const mayChange = reasonToAsk(tool, context) !== undefined
+  const judged = judgeParameters(request, tool, choice.params, { mayChange })
   const decided: Route = { ...route, decision: 'answer', tool: tool.id }
   return { kind: 'call', steps: [singleCall(tool, judged)], route: decided, decidedBy }
 }

@@ -58,8 +58,8 @@ export async function runPlan(
 
 async function callsOf(steps: readonly PlannedCall[], { context }: RequestSetup) {
   const calls: CallToAllow[] = []
-  for (const { tool, params, bindings, unplaced } of steps) {
-    calls.push({ tool: await findDefinition(tool, context), params, bindings, unplaced })
+  for (const { tool, params, bindings, unplaced, doubts } of steps) {
+    calls.push({ tool: await findDefinition(tool, context), params, bindings, unplaced, doubts })
   }
   return calls
 }

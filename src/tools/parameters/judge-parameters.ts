@@ -1,72 +1,314 @@
 import { isDeepStrictEqual } from 'node:util'
 import { plainWords, stemOf } from '#rank/words'
-import { isList, isObject, type JsonValue, type JsonObject } from '#core/json'
+import { isList, isObject, plainText, type JsonValue, type JsonObject } from '#core/json'
 import type { ToolDefinition } from '#tools/model'
+import { derivesFrom } from './derived-values.ts'
 import { mapParameters, type ParameterMapping } from './map-parameters.ts'
-import { Reading, type Token } from './reading.ts'
-import { maxRequestLength } from './slots.ts'
+import type { Parameter } from './parameter.ts'
+import { fits } from './place-by-form.ts'
+import {
+  choicesOf,
+  isGrammar,
+  type MappedValue,
+  namingWords,
+  Reading,
+  type Token,
+} from './reading.ts'
+import { findSlots, maxRequestLength } from './slots.ts'
+
+interface JudgedParameters extends ParameterMapping {
+  /** Why a call that may change something needs a question, also with a yes in advance. */
+  doubts: readonly string[]
+}
 
 /**
- * Judges a model's parameters: `missing` has those that the request does not contain, or that differ from it.
+ * Judges a model's parameters by the request. `missing` has the parameters whose values the request does not contain
+ * or contradicts, `unplaced` the typed pieces that no value has, and for a call that may change something the words.
  */
 export function judgeParameters(
   request: string,
   tool: ToolDefinition,
   params: JsonObject,
-): ParameterMapping {
-  const text = request.slice(0, maxRequestLength)
-  const byWords = new Map(Object.entries(mapParameters(text, tool).params))
-  const reading = new Reading(text, tool, new Set())
-  const stems = new Set(reading.tokens.map(({ stem }) => stem))
-  const isDoubtful = (name: string, value: JsonValue) => {
-    const byWord = byWords.get(name)
-    return byWord === undefined
-      ? !isInRequest(name, value, text, stems)
-      : !isDeepStrictEqual(byWord, value)
-  }
-  for (const [name, value] of Object.entries(params)) {
-    const parameter = reading.parameters.find((one) => one.name === name)
-    const tokens = reading.tokens.filter((token) => carries(value, token))
-    if (parameter) reading.give(parameter, value, 'chosen by a model', tokens)
-  }
-  const doubtful = Object.entries(params).filter(([name, value]) => isDoubtful(name, value))
-  const open = reading.open().filter(({ required }) => required)
+  { mayChange }: { mayChange: boolean },
+): JudgedParameters {
+  const judge = new Judge(request.slice(0, maxRequestLength), tool, params)
+  const doubtful = Object.keys(params).filter((name) => judge.isDoubtful(name))
+  const open = judge.reading.open().filter(({ required }) => required)
   return {
     params,
-    missing: [...open.map(({ name }) => name), ...doubtful.map(([name]) => name)],
-    unplaced: reading.unplaced(),
-    trace: [...reading.found.values()],
+    missing: [...new Set([...open.map(({ name }) => name), ...doubtful])],
+    unplaced: judge.unplaced(mayChange),
+    trace: [...judge.reading.found.values()],
+    doubts: judge.exchangeable(),
   }
 }
 
-type Leaf = string | number | boolean | null
+/** How the words say which parameter a value belongs to. */
+const labelRules: ReadonlySet<string> = new Set([
+  'named in the request',
+  'written as JSON',
+  'a phrase of the format',
+  'by its preposition',
+  'a flag of the schema',
+])
 
-function leavesOf(name: string, value: JsonValue): { name: string; leaf: Leaf }[] {
+interface Leaf {
+  name: string
+  value: string | number | boolean | null
+}
+
+class Judge {
+  readonly reading: Reading
+  /** The same without the model's values, whose descriptions explain no word here. */
+  readonly #bare: Reading
+  readonly #text: string
+  readonly #params: JsonObject
+  readonly #stems: ReadonlySet<string>
+  /** What the words alone say, by parameter. */
+  readonly #byWords: ReadonlyMap<string, MappedValue>
+  readonly #leaves: readonly Leaf[]
+  /** Words of all values, stemmed. */
+  readonly #placed: ReadonlySet<string>
+
+  constructor(text: string, tool: ToolDefinition, params: JsonObject) {
+    this.#text = text
+    this.#params = params
+    this.reading = new Reading(text, tool, new Set())
+    this.#bare = new Reading(text, tool, new Set())
+    this.#stems = new Set(plainWords(text).map(stemOf))
+    const { trace } = mapParameters(text, tool)
+    this.#byWords = new Map(trace.map((one) => [one.parameter, one]))
+    this.#leaves = Object.entries(params).flatMap(([name, value]) => leavesOf(name, value))
+    this.#placed = new Set(
+      this.#leaves.flatMap(({ value }) => plainWords(String(value)).map(stemOf)),
+    )
+    for (const [name, value] of Object.entries(params)) {
+      const parameter = this.#parameter(name)
+      if (parameter) this.reading.give(parameter, value, 'chosen by a model', [])
+    }
+  }
+
+  /** Whether the request does not contain a value, or says another one. */
+  isDoubtful(name: string): boolean {
+    const value = this.#params[name]
+    const parameter = this.#parameter(name)
+    const byWords = this.#byWords.get(name)
+    const isLabelled = byWords !== undefined && labelRules.has(byWords.rule)
+    if (value === undefined || value === null) return parameter?.required ?? false
+    if (byWords && isDeepStrictEqual(byWords.value, value)) return false
+    // `since 5 March 2026` is not `since: 5`.
+    const isDerived = typeof value === 'string' && derivesFrom(value, this.#text)
+    if (isLabelled && !isDerived && this.#contradicts(byWords, value)) return true
+    return !leavesOf(name, value).every((leaf) => this.#isFounded(leaf, parameter))
+  }
+
+  /** Whether the request says another value for a parameter, which is not part of this one. */
+  #contradicts({ value: said }: MappedValue, value: JsonValue): boolean {
+    const own = new Set(leavesOf('', value).flatMap((leaf) => plainWords(String(leaf.value))))
+    const words = leavesOf('', said).flatMap((leaf) => plainWords(String(leaf.value)))
+    return typeof said === 'boolean' || !words.every((word) => own.has(word))
+  }
+
+  /** Whether a part of a value is said, a choice of the schema, or follows from what is said. */
+  #isFounded(leaf: Leaf, parameter: Parameter | undefined): boolean {
+    const { value } = leaf
+    if (value === null) return true
+    if (typeof value === 'boolean') return this.#isFlag(value, parameter)
+    if (this.#isSaid(String(value))) return true
+    const choices = parameter ? choicesOf(parameter) : []
+    if (choices.includes(value)) return this.#isChosen(String(value), parameter)
+    return (
+      isDefault(value, parameter) ||
+      derivesFrom(String(value), this.#text) ||
+      this.#isComposed(String(value))
+    )
+  }
+
+  #isSaid(value: string): boolean {
+    if (value.trim() === '') return false
+    if (occursIn(value, this.#text)) return true
+    const words = plainWords(value)
+    const isNumber = /^[-+\d.,]+$/.test(value)
+    const isContent = words.some((word) => !isGrammar(word))
+    return !isNumber && isContent && words.every((word) => isGrammar(word) || this.#hasWord(word))
+  }
+
+  #hasWord(word: string): boolean {
+    return this.#stems.has(stemOf(word))
+  }
+
+  /** A choice that is not said needs a word of the request that nothing else explains: `by train` for `transit`. */
+  #isChosen(choice: string, parameter: Parameter | undefined): boolean {
+    const isNamed = plainWords(choice).some((word) => this.#hasWord(word))
+    const isRequired = parameter?.required === true
+    return (
+      isNamed ||
+      isRequired ||
+      isDefault(choice, parameter) ||
+      this.#unexplained(parameter).length > 0
+    )
+  }
+
+  /** A flag is on if the request says a word of it, and off if it is negated or not said. */
+  #isFlag(value: boolean, parameter: Parameter | undefined): boolean {
+    if (!parameter || isDefault(value, parameter)) return true
+    const ofTool = new Set(this.reading.name.map(stemOf))
+    const named = this.#tokensOf(parameter.name).filter(({ stem }) => !ofTool.has(stem))
+    if (named.length > 0) return value !== named.some(({ negated }) => negated)
+    const left = this.#unexplained(parameter)
+    const isDescribed = this.#tokensOf(parameter.description).some((token) => left.includes(token))
+    if (isDescribed) return value
+    return parameter.required || left.length > 0
+  }
+
+  /** The words of the request that a text has. */
+  #tokensOf(text: string): Token[] {
+    const stems = new Set(plainWords(text).map(stemOf))
+    return this.reading.tokens.filter(({ stem, word }) => !isGrammar(word) && stems.has(stem))
+  }
+
+  /** A text such as a query is composed if each word is said or is one of the tool's own, and a value is said. */
+  #isComposed(value: string): boolean {
+    if (!/\s/.test(value.trim())) return false
+    const isSyntax = findSlots(value).some(({ kind }) => kind === 'sql')
+    const words = value.match(/[\p{L}\p{N}_]+/gu) ?? []
+    const unsaid = words.filter((word) => {
+      const parts = plainWords(word)
+      return !parts.every((part) => isGrammar(part) || this.#hasWord(part))
+    })
+    const isOwn = (word: string) =>
+      (isSyntax && /^[A-Z]+$/.test(word)) ||
+      plainWords(word).every((part) => this.#isToolWord(part))
+    const isAnySaid = words.some((word) => !isGrammar(word.toLowerCase()) && !unsaid.includes(word))
+    return isAnySaid && unsaid.every((word) => !/\d/.test(word) && isOwn(word))
+  }
+
+  #isToolWord(word: string): boolean {
+    return this.reading.hasWord(word)
+  }
+
+  /** The typed pieces, the labelled values, and with `words` also the plain words, that no value has. */
+  unplaced(words: boolean): string[] {
+    const left = words ? this.#leftWords() : []
+    const pieces = this.reading.tokens
+      .filter((token) => (token.kind ? !this.#isCarried(token) : left.includes(token)))
+      .map(({ text }) => text)
+    const labelled = [...this.#byWords.values()].filter(
+      ({ parameter, value, rule }) =>
+        (labelRules.has(rule) || rule === 'a choice of the schema') &&
+        !Object.hasOwn(this.#params, parameter) &&
+        (value === true ||
+          !leavesOf('', value).every((leaf) => this.#hasPlaced(String(leaf.value)))),
+    )
+    return [...new Set([...pieces, ...labelled.map(({ text }) => text)])]
+  }
+
+  #hasPlaced(value: string): boolean {
+    return plainWords(value).every((word) => this.#placed.has(stemOf(word)))
+  }
+
+  /** Whether values have a piece, or each of its parts: `octo/hello` is an owner and a repository. */
+  #isCarried(token: Token): boolean {
+    const { text, negated } = token
+    if (this.reading.isOfTool(token) && !negated) return true
+    const values = this.#leaves.map(({ value }) => String(value))
+    if (values.some((value) => occursIn(text, value) || derivesFrom(value, text))) return true
+    if (values.some((value) => derivesFrom(value, this.#text, text))) return true
+    const parts = text.split(/[^\p{L}\p{N}]+|(?<=\d)[x×](?=\d)/u).filter((part) => part !== '')
+    return parts.length > 1 && parts.every((part) => this.#hasPlaced(part))
+  }
+
+  /** Plain words that no value has and that are neither the tool's words nor grammar. */
+  #left(reading = this.reading): Token[] {
+    return this.reading.tokens.filter((token) => {
+      if (token.kind !== undefined || namingWords.has(token.word)) return false
+      return !this.#hasPlaced(token.word) && (token.negated || !reading.isKnown(token))
+    })
+  }
+
+  /** The words that neither a value, nor the tool, nor the description of another parameter explains. */
+  #unexplained(parameter: Parameter | undefined): Token[] {
+    const others = this.reading.parameters.filter(
+      (one) => one.name !== parameter?.name && Object.hasOwn(this.#params, one.name),
+    )
+    const explained = new Set(others.flatMap(({ description }) => this.#tokensOf(description)))
+    return this.#left(this.#bare).filter((token) => !explained.has(token))
+  }
+
+  #leftWords(): Token[] {
+    const agreed = [...this.#byWords.values()].flatMap(({ parameter, value, text }) =>
+      isDeepStrictEqual(value, this.#params[parameter]) ? plainWords(text) : [],
+    )
+    const unsaid = this.reading.open().flatMap((one) => choicesOf(one).map(String))
+    const isOpenChoice = (token: Token) =>
+      token.kind === undefined &&
+      unsaid.includes(token.word) &&
+      !this.reading.name.includes(token.word)
+    const openChoices = this.reading.tokens.filter(
+      (token) => isOpenChoice(token) && !this.#hasPlaced(token.word),
+    )
+    return [...this.#left(), ...openChoices].filter(
+      ({ text, word }) =>
+        !agreed.includes(word) &&
+        !this.#leaves.some(({ value }) => derivesFrom(String(value), this.#text, text)),
+    )
+  }
+
+  /** Two values that the schema would accept in each other's place, and the words do not say which is which. */
+  exchangeable(): string[] {
+    const open = this.reading.parameters.filter(({ name }) => {
+      const value = this.#params[name]
+      const byWords = this.#byWords.get(name)
+      const isText = typeof value === 'string' || typeof value === 'number'
+      return isText && !(byWords && isDeepStrictEqual(byWords.value, value))
+    })
+    const pairs = open.flatMap((one, at) =>
+      open
+        .slice(at + 1)
+        .flatMap((other) => (this.#isExchangeable(one, other) ? [[one, other]] : [])),
+    )
+    return pairs
+      .slice(0, 1)
+      .map(
+        (pair) =>
+          `It is not certain which value is ${pair.map(({ name }) => name).join(' and which ')}.`,
+      )
+  }
+
+  #isExchangeable(one: Parameter, other: Parameter): boolean {
+    const accepts = (parameter: Parameter, { name }: Parameter) =>
+      fits(plainText(this.#params[name]), parameter)
+    return accepts(one, other) && accepts(other, one)
+  }
+
+  #parameter(name: string): Parameter | undefined {
+    return this.reading.parameters.find((one) => one.name === name)
+  }
+}
+
+function leavesOf(name: string, value: JsonValue): Leaf[] {
   if (isList(value)) return value.flatMap((item) => leavesOf(name, item))
-  if (!isObject(value)) return [{ name, leaf: value }]
+  if (!isObject(value)) return [{ name, value }]
   return Object.entries(value).flatMap(([key, member]) => leavesOf(key, member))
 }
 
-/** Whether a request contains every part of a value: literally, in its words, or by the name of a flag. */
-function isInRequest(
-  of: string,
-  value: JsonValue,
-  text: string,
-  stems: ReadonlySet<string>,
-): boolean {
-  return leavesOf(of, value).every(({ name, leaf }) => {
-    if (typeof leaf === 'boolean') return plainWords(name).some((word) => stems.has(stemOf(word)))
-    const written = String(leaf)
-    if (written === '') return false
-    if (typeof leaf === 'string' && text.toLowerCase().includes(written.toLowerCase())) return true
-    return stems.has(written) || plainWords(written).every((word) => stems.has(stemOf(word)))
-  })
+function isDefault(value: JsonValue, parameter: Parameter | undefined): boolean {
+  return parameter?.default !== undefined && isDeepStrictEqual(parameter.default, value)
 }
 
-function carries(value: JsonValue, { text, word, kind }: Token): boolean {
-  const isPiece = kind !== undefined && kind !== 'number'
-  return leavesOf('', value).some(({ leaf }) => {
-    const written = String(leaf).toLowerCase()
-    return isPiece ? written.includes(word) : plainWords(written).includes(word) || written === text
-  })
+/** Whether a text contains a piece that does not end inside a word or a number. */
+function occursIn(piece: string, text: string): boolean {
+  const [lower, wanted] = [text.toLowerCase(), piece.toLowerCase()]
+  const isWord = (at: number): boolean => /[\p{L}\p{N}]/u.test(lower.charAt(at))
+  const isInside = (outer: number, inner: number) =>
+    isWord(outer) && isWord(inner) && isDigit(lower, outer) === isDigit(lower, inner)
+  for (let at = lower.indexOf(wanted); at >= 0; at = lower.indexOf(wanted, at + 1)) {
+    const end = at + wanted.length
+    if (!isInside(at - 1, at) && !isInside(end, end - 1)) return true
+  }
+  return false
+}
+
+function isDigit(text: string, at: number): boolean {
+  return /\d/.test(text.charAt(at))
 }

@@ -128,7 +128,9 @@ function placeContract(reading: Reading): void {
   const rule = 'a phrase of the format'
   for (const { tool, phrase, values = {} } of contractPhrases) {
     if (tool !== undefined && foldName(tool) !== foldName(reading.tool.name)) continue
-    const match = phrase.exec(reading.text)
+    const [match = null, ...others] = reading.text.matchAll(new RegExp(phrase, `${phrase.flags}g`))
+    // Two pieces like `docs/index.md` and `octo/site`: it is not said which one is meant.
+    if (others.some(([text]) => text !== match?.[0])) continue
     const open = new Map(reading.open().map((parameter) => [parameter.name, parameter]))
     const groups = Object.entries({ ...match?.groups })
     if (match === null || groups.some(([field]) => !open.has(field))) continue
@@ -140,14 +142,14 @@ function placeContract(reading: Reading): void {
       const parameter = open.get(field)
       return parameter && reading.take(parameter, text.replace(/[.,;:!?]$/, ''), rule, tokens)
     })
-    const others = reading.tokens.filter((one) => !reading.isUsed(one) && !tokens.includes(one))
+    const rest = reading.tokens.filter((one) => !reading.isUsed(one) && !tokens.includes(one))
     for (const [field, value] of isTaken ? Object.entries(values) : []) {
       const parameter = reading.open().find(({ name }) => name === field)
       if (!parameter) continue
       const { choices } = parameter
       const isChosen = choices.length === 0 || choices.includes(value)
       // The request may name another value.
-      const isOther = others.some((token) => chosen(token, choicesOf(parameter)) !== undefined)
+      const isOther = rest.some((token) => chosen(token, choicesOf(parameter)) !== undefined)
       if (isChosen && !isOther) reading.give(parameter, value, rule, tokens)
     }
   }

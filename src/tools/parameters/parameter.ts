@@ -25,6 +25,8 @@ export interface Parameter {
   /** Exclusive limits. */
   above?: number | undefined
   below?: number | undefined
+  /** The schema's `default`. */
+  default?: JsonValue | undefined
   items?: Parameter | undefined
   /** The alternatives of a union, in its order; empty for a single type. */
   alternatives: readonly Parameter[]
@@ -63,6 +65,7 @@ function parameterOf(name: string, place: SchemaPlace, required: boolean): Param
     maximum: number(limits.maximum),
     above: number(limits.exclusiveMinimum),
     below: number(limits.exclusiveMaximum),
+    default: place.default,
     // A getter, because the items of a list can have the list's own schema.
     get items() {
       return kind === 'array' ? parameterOf(name, place.items ?? anything, false) : undefined

@@ -1,9 +1,14 @@
 import { withoutEnd } from '#core/text'
-import { plainWords } from '#rank/words'
+import { plainWords, stemOf } from '#rank/words'
 import { answerJson } from '#tools/workflow/gate'
 import { isList, type JsonValue, type JsonObject } from '#core/json'
 import type { ToolDefinition } from '#tools/model'
-import { contractOpener, contractProviders, contractSequences } from '#tools/contract'
+import {
+  contractLibraryName,
+  contractOpener,
+  contractProviders,
+  contractSequences,
+} from '#tools/contract'
 import { mapParameters, type ParameterMapping } from './map-parameters.ts'
 import { parametersOf } from './parameter.ts'
 import { only } from './reading.ts'
@@ -22,6 +27,10 @@ export interface PlannedCall extends ParameterMapping {
   name: string
   tool: string
   bindings: readonly Binding[]
+  /** Words of the request that no parameter takes: the values from earlier answers must have them. */
+  identifying: readonly string[]
+  /** Why a call that may change something needs a question, also with a yes in advance. */
+  doubts?: readonly string[] | undefined
   /** The reason for the step: `asked for`, `gives uid to click`. */
   reason: string
   after: readonly string[]
@@ -31,6 +40,8 @@ export interface PlanTools {
   definition: (id: string) => ToolDefinition | undefined
   tools: readonly string[]
   examples?: ((id: string) => readonly string[]) | undefined
+  /** The tool that replaces a deprecated one; null if its description names none. Undefined: not deprecated. */
+  replacement?: ((id: string) => string | null | undefined) | undefined
 }
 
 /**
@@ -52,23 +63,45 @@ export function planRequest(
 
 export function singleCall(
   { id, name }: Pick<ToolDefinition, 'id' | 'name'>,
-  mapping: Partial<ParameterMapping>,
+  mapping: Partial<ParameterMapping & Pick<PlannedCall, 'doubts'>>,
 ): PlannedCall {
-  const none = { params: {}, missing: [], unplaced: [], trace: [], bindings: [], after: [] }
+  const none = {
+    params: {},
+    missing: [],
+    unplaced: [],
+    trace: [],
+    bindings: [],
+    identifying: [],
+    after: [],
+  }
   return { name, tool: id, reason: 'asked for', ...none, ...mapping }
 }
 
-/** Fills parameters from earlier answers. If one is unclear, returns the candidates. */
-export function bindParams({ params, bindings }: PlannedCall, texts: ReadonlyMap<string, string>) {
+/** Fills parameters from earlier answers. If the request does not identify a value, returns the candidates. */
+export function bindParams(
+  { params, bindings, identifying }: PlannedCall,
+  texts: ReadonlyMap<string, string>,
+) {
   const bound: Record<string, JsonValue> = { ...params }
-  for (const { parameter, from, extraction } of bindings) {
-    const { value, candidates } = extractValue(extraction, texts.get(from) ?? '')
-    if (value === undefined) {
-      const choice = candidates.length > 0 ? `; it has ${candidates.slice(0, 10).join(', ')}` : ''
-      const why = `${parameter} is not clear from the answer of ${from}${choice}`
-      return { ready: false as const, why }
-    }
-    bound[parameter] = value
+  const named = new Set<string>()
+  const unclear = ({ parameter, from }: Binding, candidates: readonly string[]) => {
+    const choice = candidates.length > 0 ? `; it has ${candidates.slice(0, 10).join(', ')}` : ''
+    const why = `${parameter} is not clear from the answer of ${from}${choice}`
+    return { ready: false as const, why }
+  }
+  for (const binding of bindings) {
+    const { value, text, candidates } = extractValue(
+      binding.extraction,
+      texts.get(binding.from) ?? '',
+    )
+    if (value === undefined) return unclear(binding, candidates)
+    for (const word of plainWords(text)) named.add(stemOf(word))
+    bound[binding.parameter] = value
+  }
+  const last = bindings.at(-1)
+  // `close the shop page` does not mean the only open page if that one is a bank.
+  if (last && !identifying.every((word) => named.has(stemOf(word)))) {
+    return unclear(last, extractValue(last.extraction, texts.get(last.from) ?? '').candidates)
   }
   return { ready: true as const, params: bound }
 }
@@ -113,7 +146,10 @@ class Planner {
   ): PlannedCall {
     const bindings = missing.flatMap((parameter) => this.#binding(clause, tool, parameter) ?? [])
     const from = [...new Set(bindings.map((binding) => binding.from))]
-    const words = new Set(bindings.flatMap(({ extraction }) => extraction.words))
+    // Words and labels can name an element of an answer; a path, an address or a number cannot.
+    const isPicked = bindings.some(({ extraction }) => extraction.kind !== 'library-id')
+    const isName = (text: string) =>
+      isPicked && findSlots(text).every(({ kind, value }) => kind === 'quoted' || value !== text)
     const names = this.steps.map(({ name }) => name)
     const base = tool.name.replaceAll(/\W/g, '_')
     const same = names.filter((name) => [name, withoutEnd(name, '0123456789')].includes(base))
@@ -123,7 +159,8 @@ class Planner {
       params,
       bindings,
       missing: missing.filter((name) => !bindings.some(({ parameter }) => parameter === name)),
-      unplaced: unplaced.filter((text) => !plainWords(text).every((word) => words.has(word))),
+      unplaced: unplaced.filter((text) => !isName(text)),
+      identifying: unplaced.filter(isName).flatMap((text) => plainWords(text)),
       trace,
       reason,
       after: from.length > 0 ? from : names.slice(-1),
@@ -146,7 +183,8 @@ class Planner {
       from = this.#add(clause, provider, reason, { ...mapping, unplaced: [] })
     }
     const toolWords = new Set(plainWords(tool.name))
-    const words = plainWords(clause.toLowerCase()).slice(0, 60)
+    const library = kind === 'library-id' ? from.params[contractLibraryName] : undefined
+    const words = plainWords(typeof library === 'string' ? library : clause).slice(0, 60)
     const extraction = { kind, words: words.filter((word) => !toolWords.has(word)) }
     return { parameter, from: from.name, extraction }
   }
@@ -206,30 +244,47 @@ interface Extraction {
 interface Extracted {
   /** Undefined if no candidate fits, or several fit equally. */
   value: JsonValue | undefined
+  /** The part of the answer that has the value. */
+  text: string
   candidates: readonly string[]
 }
 
-function extractValue({ kind, words }: Extraction, text: string): Extracted {
+function extractValue({ kind, words }: Extraction, answer: string): Extracted {
   switch (kind) {
     case 'element':
-      return elementIn(text, words)
+      return elementIn(answer, words)
     case 'item':
-      return itemIn(text, words)
+      return itemIn(answer, words)
     case 'open-page':
-      return openPage(text)
-    case 'library-id': {
-      const pattern = /(?<![\w:/.])(\/[\w.-]+\/[\w.-]+(?:\/[\w.-]+)?)(?![\w/])/
-      return { value: pattern.exec(text)?.[1], candidates: [] }
-    }
+      return openPage(answer, words)
+    case 'library-id':
+      return libraryIn(answer, words)
   }
 }
 
-/** Finds the open page: `1: about:blank [selected]`. */
-function openPage(text: string): Extracted {
-  const pages = [...text.matchAll(/^[^\S\n\r\u2028\u2029]*(\d+):\s(.*)$/gm)]
-  const selected = pages.filter((match) => match[2]?.includes('[selected]'))
-  const open = only(selected.length > 0 ? selected : pages)
-  return { value: open && Number(open[1]), candidates: pages.map(([line]) => line.trim()) }
+/** Finds the first library whose ID has a word of the library's name: `/vuejs/core` for `vue`. */
+function libraryIn(answer: string, words: readonly string[]): Extracted {
+  const pattern = /(?<![\w:/.])(\/[\w.-]+\/[\w.-]+(?:\/[\w.-]+)?)(?![\w/])/g
+  const ids = [...new Set([...answer.matchAll(pattern)].flatMap(([, id]) => id ?? []))]
+  const isNamed = (id: string) =>
+    words.some((word) => word.length > 1 && id.toLowerCase().includes(word))
+  return { value: ids.find(isNamed), text: '', candidates: ids }
+}
+
+/** Finds the page with the most words of the request, else the selected or only one: `1: about:blank [selected]`. */
+function openPage(answer: string, words: readonly string[]): Extracted {
+  const pages = [...answer.matchAll(/^[^\S\n\r\u2028\u2029]*(\d+):\s(.*)$/gm)].map(
+    ([line, id, text = '']) => ({ line: line.trim(), id: Number(id), text }),
+  )
+  const scored = pages.map((page) => {
+    const named = new Set(plainWords(page.text).map(stemOf))
+    return { page, score: words.filter((word) => named.has(stemOf(word))).length }
+  })
+  const most = Math.max(...scored.map(({ score }) => score))
+  const best = scored.filter(({ score }) => score === most)
+  const selected = only(pages.filter((one) => one.text.includes('[selected]')))
+  const page = most > 0 ? only(best)?.page : (selected ?? only(pages))
+  return { value: page?.id, text: page?.text ?? '', candidates: pages.map(({ line }) => line) }
 }
 
 /** `uid=1_4 button "Send"` or `- button "Send" [ref=e5]`. */
@@ -252,7 +307,7 @@ function elementIn(snapshot: string, words: readonly string[]): Extracted {
   const [best, second] = scored
   const near = scored.length > 0 ? scored : elements
   const value = best?.score === second?.score ? undefined : best?.id
-  return { value, candidates: near.map(({ text }) => text) }
+  return { value, text: best?.text ?? '', candidates: near.map(({ text }) => text) }
 }
 
 function itemIn(text: string, words: readonly string[]): Extracted {
@@ -265,7 +320,7 @@ function itemIn(text: string, words: readonly string[]): Extracted {
   const [longest] = items
     .filter((item) => request.includes(` ${plainWords(item.toLowerCase()).join(' ')} `))
     .toSorted((one, other) => other.length - one.length)
-  return { value: longest ?? only(items), candidates: items }
+  return { value: longest, text: longest ?? '', candidates: items }
 }
 
 function namesIn(value: unknown, depth: number): string[] {

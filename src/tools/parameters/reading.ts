@@ -62,17 +62,12 @@ export class Reading {
     const all = parametersOf(tool.inputSchema)
     this.parameters = all
     this.#closed = closed
-    const { name, title = '', description, server } = tool
-    this.name = plainWords(name)
-    const texts = [name, title, plainDescription(description), server, ...examples]
-    const required = all.filter((parameter) => parameter.required)
-    this.#vocabulary = stemsOf([...texts, ...required.map((parameter) => parameter.name)])
-    this.#described = new Map(
-      all.map((one) => [one.name, stemsOf([one.name, plainDescription(one.description)])]),
-    )
-    const choices = all.flatMap((parameter) => choicesOf(parameter).map(String))
-    const described = all.flatMap((one) => [one.name, one.description])
-    this.#texts = [...texts, description, ...described, ...choices].join('\n').toLowerCase()
+    this.name = plainWords(tool.name)
+    const { vocabulary, described, texts } = wordsOfTool(tool)
+    this.#vocabulary =
+      examples.length > 0 ? new Set([...vocabulary, ...stemsOf(examples)]) : vocabulary
+    this.#described = described
+    this.#texts = texts
   }
 
   open(): readonly Parameter[] {
@@ -138,7 +133,7 @@ export class Reading {
 
   /** Whether a token can be a value: a typed piece, or a word that the tool does not mention. */
   isValue(token: Token): boolean {
-    return !this.isUsed(token) && !this.#isOfTool(token)
+    return !this.isUsed(token) && !this.isOfTool(token)
   }
 
   isKnown(token: Token): boolean {
@@ -151,16 +146,23 @@ export class Reading {
       plainPrepositions.has(word) ||
       this.#vocabulary.has(stem) ||
       [...this.found.keys()].some((name) => this.#described.get(name)?.has(stem)) ||
-      isInitials(word, this.name) ||
+      wordsOfInitials(token.text, this.name).length > 0 ||
       (isVerb && token === this.first)
     )
+  }
+
+  /** Whether the tool's name or description, or a parameter that has a value, contains a word. */
+  hasWord(word: string): boolean {
+    const stem = stemOf(word)
+    const described = [...this.found.keys()].map((name) => this.#described.get(name))
+    return this.#vocabulary.has(stem) || described.some((stems) => stems?.has(stem) === true)
   }
 
   /** Returns the parts of the request that no parameter took and that are neither the tool's words nor grammar. */
   unplaced(): string[] {
     const left = this.tokens.filter((token) => {
       if (this.isUsed(token)) return false
-      return this.#doubtful.has(token) || !(this.#isNaming(token) || this.#isOfTool(token))
+      return this.#doubtful.has(token) || !(this.#isNaming(token) || this.isOfTool(token))
     })
     return [...new Set(left.map(({ text }) => text))]
   }
@@ -172,11 +174,41 @@ export class Reading {
   }
 
   /** Whether a token is a word or an identifier of the tool, such as `pull_request` or `GraphQL`. */
-  #isOfTool(token: Token): boolean {
+  isOfTool(token: Token): boolean {
     const { kind, text, word } = token
     if (!kind) return this.isKnown(token)
     return kind === 'identifier' && !/\d/.test(text) && this.#texts.includes(word)
   }
+}
+
+interface ToolWords {
+  vocabulary: Set<string>
+  /** By parameter. */
+  described: ReadonlyMap<string, ReadonlySet<string>>
+  /** Everything that the tool says about itself, in lower case. */
+  texts: string
+}
+
+const wordsByTool = new WeakMap<ToolDefinition, ToolWords>()
+
+function wordsOfTool(tool: ToolDefinition): ToolWords {
+  const cached = wordsByTool.get(tool)
+  if (cached) return cached
+  const { name, title = '', description, server } = tool
+  const parameters = parametersOf(tool.inputSchema)
+  const required = parameters.filter((parameter) => parameter.required)
+  const own = [name, title, plainDescription(description), server]
+  const choices = parameters.flatMap((parameter) => choicesOf(parameter).map(String))
+  const about = parameters.flatMap((one) => [one.name, one.description])
+  const words = {
+    vocabulary: stemsOf([...own, ...required.map((parameter) => parameter.name)]),
+    described: new Map(
+      parameters.map((one) => [one.name, stemsOf([one.name, plainDescription(one.description)])]),
+    ),
+    texts: [...own, description, ...about, ...choices].join('\n').toLowerCase(),
+  }
+  wordsByTool.set(tool, words)
+  return words
 }
 
 function stemsOf(texts: readonly string[]): Set<string> {
@@ -258,9 +290,10 @@ export function choicesOf({ choices, items }: Parameter): Parameter['choices'] {
   return choices.length > 0 ? choices : (items?.choices ?? [])
 }
 
-/** Whether a word consists of a name's initials: `PR` and `PRs` for `get_pull_request`. */
-function isInitials(word: string, name: readonly string[]): boolean {
+/** Returns the words of a name whose initials a word consists of: `PR` and `PRs` for `get_pull_request`. */
+export function wordsOfInitials(word: string, name: readonly string[]): readonly string[] {
   const letters = name.map((part) => part.charAt(0)).join('')
-  const plain = word.replace(/s$/, '')
-  return plain.length >= 2 && letters.includes(plain)
+  const [, plain = ''] = /^(\p{Lu}{2,})s?$/u.exec(word) ?? []
+  const at = plain === '' ? -1 : letters.indexOf(plain.toLowerCase())
+  return at < 0 ? [] : name.slice(at, at + plain.length)
 }

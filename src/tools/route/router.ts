@@ -76,7 +76,7 @@ const minEvidence = 0.3
  * prepareRouter(index.tools).route('take a screenshot of the login page').tool
  */
 export function prepareRouter(tools: readonly ToolSummary[], options: RouterOptions = {}): Router {
-  const rank = prepareRanker(tools.map(documentOf))
+  const rank = rankerOf(tools)
   const byId = new Map(tools.toReversed().map((tool) => [tool.id, tool]))
   const deprecated = new Map(
     tools.flatMap((tool) => {
@@ -121,6 +121,16 @@ export function prepareRouter(tools: readonly ToolSummary[], options: RouterOpti
     return { route, words: ranking.words, candidates }
   }
   return { explain, route: (request, routing) => explain(request, routing).route }
+}
+
+const rankers = new WeakMap<readonly ToolSummary[], ReturnType<typeof prepareRanker>>()
+
+function rankerOf(tools: readonly ToolSummary[]): ReturnType<typeof prepareRanker> {
+  const cached = rankers.get(tools)
+  if (cached) return cached
+  const rank = prepareRanker(tools.map(documentOf))
+  rankers.set(tools, rank)
+  return rank
 }
 
 /** The router over a project's tools; it says which servers failed. */

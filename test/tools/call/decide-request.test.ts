@@ -46,10 +46,10 @@ describe('the decision about a request', () => {
     )
   })
 
-  it('is not a named tool without a parameter for some values', () => {
+  it('is a question if the tool that fits best cannot take a value, though a lower one can', () => {
     expect(decide('read the files a.md and b.md')).toMatchObject({
-      route: { decision: 'answer', tool: 'files__read_multiple_files' },
-      steps: [{ params: { paths: ['a.md', 'b.md'] } }],
+      route: { decision: 'shortlist' },
+      steps: [],
     })
   })
 

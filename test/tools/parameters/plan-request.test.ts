@@ -112,7 +112,7 @@ describe('the value from an earlier answer', () => {
   it.each([
     ['click the submit button', '1_2'],
     ['click cancel', '1_3'],
-    ['click the e-mail field', '1_1'],
+    ['click the e-mail textbox', '1_1'],
   ])('%s is element %s', (request, uid) => {
     const click = planRequest(request, 'browser__click').at(-1)
     const texts = new Map([
@@ -120,6 +120,42 @@ describe('the value from an earlier answer', () => {
       ['take_snapshot', snapshot],
     ])
     expect(click && bindParams(click, texts)).toEqual({ ready: true, params: { pageId: 2, uid } })
+  })
+
+  const page = { pageId: { type: 'number' } }
+  const pageTools = [
+    { id: 'web__list_pages', server: 'web', name: 'list_pages', description: '', inputSchema: {} },
+    {
+      id: 'web__close_page',
+      server: 'web',
+      name: 'close_page',
+      description: '',
+      inputSchema: { type: 'object', properties: page, required: ['pageId'] },
+    },
+  ]
+
+  function planClosing(request: string): PlannedCall | undefined {
+    const definition = (id: string) => pageTools.find((one) => one.id === id)
+    const tools = { definition, tools: pageTools.map(({ id }) => id) }
+    return planClauses([{ text: request, tool: 'web__close_page' }], tools).at(-1)
+  }
+
+  it.each(['close the shop page', 'close the page about taxes'])(
+    'is not the page that is open if the request names another one: %s',
+    (request) => {
+      const close = planClosing(request)
+      const bank = new Map([['list_pages', '1: https://bank.test/ [selected]\n2: about:blank']])
+      const why = expect.stringContaining('pageId is not clear from the answer of list_pages')
+      expect(close && bindParams(close, bank)).toMatchObject({ ready: false, why })
+    },
+  )
+
+  it('is the page that the request names, not the selected one', () => {
+    const close = planClosing('close the shop page')
+    const both = new Map([
+      ['list_pages', '1: https://bank.test/ [selected]\n2: https://shop.test/'],
+    ])
+    expect(close && bindParams(close, both)).toEqual({ ready: true, params: { pageId: 2 } })
   })
 
   it('offers a choice when two elements fit equally', () => {

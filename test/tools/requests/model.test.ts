@@ -92,3 +92,80 @@ it('offers a model no tool whose schema its provider would refuse', async () => 
   await carryOut('send a note to somebody', tools, model)
   expect(offered).toEqual(['s__send_letter'])
 })
+
+it('calls a tool that only reads with a query that a model composes of what is said', async () => {
+  const inputSchema = {
+    type: 'object',
+    properties: { query: { type: 'string' } },
+    required: ['query'],
+  }
+  const select = {
+    name: 'select_query',
+    server: 'db',
+    description: 'Execute a SELECT query',
+    inputSchema,
+    annotations: { readOnlyHint: true },
+  }
+  const query = "SELECT * FROM users WHERE status = 'active'"
+  const request = 'Query all users with status active'
+  const said = await carryOut(request, [select], scripted('db__select_query', { query }).model)
+  expect(said.calls).toEqual([`db__select_query ${JSON.stringify({ query })}`])
+  const invented = { query: "SELECT * FROM users WHERE role = 'admin'" }
+  const other = await carryOut(request, [select], scripted('db__select_query', invented).model)
+  expect(other.calls).toEqual([])
+})
+
+it.each<[request: string, params: JsonObject]>([
+  ['logs of pod api-1 in namespace shop from the last 10 minutes', { name: 'api-1', since: '10m' }],
+  ['logs of pod api-1 in namespace shop in Tokyo time', { name: 'api-1', zone: 'Asia/Tokyo' }],
+  [
+    'logs of pod api-1 in namespace shop since 5 March 2026',
+    { name: 'api-1', since: '2026-03-05' },
+  ],
+  ['logs of pod api-1 in namespace shop, last five lines', { name: 'api-1', tail: 5 }],
+])('takes a value of a model that follows from the request: %s', async (request, params) => {
+  const text = { type: 'string' }
+  const logs = {
+    name: 'pod_logs',
+    server: 'k8s',
+    description: 'Get logs of a pod',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        name: text,
+        namespace: text,
+        since: text,
+        zone: text,
+        tail: { type: 'number' },
+      },
+      required: ['name'],
+    },
+    annotations: { readOnlyHint: true },
+  }
+  const all = { ...params, namespace: 'shop' }
+  const { calls } = await carryOut(request, [logs], scripted('k8s__pod_logs', all).model)
+  expect(calls).toEqual([`k8s__pod_logs ${JSON.stringify(all)}`])
+})
+
+it('asks with a yes in advance if the words do not say which value is which', async () => {
+  const text = { type: 'string' }
+  const inputSchema = { type: 'object', properties: { one: text, other: text } }
+  const link = { name: 'link', server: 's', description: 'Link two things', inputSchema }
+  const params = { one: 'a-1', other: 'b-2' }
+  const { calls } = await carryOut('link a-1 and b-2', [link], scripted('s__link', params).model)
+  expect(calls).toEqual([])
+})
+
+it('offers a model the tools that take the values of a request, though no word names them', async () => {
+  const path = { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] }
+  const others = Array.from({ length: 30 }, (_, at) => ({
+    name: `open_node_${at}`,
+    server: 'graph',
+    description: 'Open nodes',
+  }))
+  const read = { name: 'read_text', server: 'files', description: 'Reads text', inputSchema: path }
+  const { model, offered } = scripted('files__read_text', { path: 'notes/plan.md' })
+  await carryOut('open notes/plan.md', [...others, read], model)
+  expect(offered).toHaveLength(20)
+  expect(offered).toContain('files__read_text')
+})
