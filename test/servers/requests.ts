@@ -26,7 +26,7 @@ export const routedRequests: readonly RoutedRequest[] = [
     ['move a.txt to old/a.txt', 'move_file', { source: 'a.txt', destination: 'old/a.txt' }],
     ['which directories may be accessed?', 'list_allowed_directories', {}],
     ['get the file info of package.json', 'get_file_info', { path: 'package.json' }],
-    ['read the files a.md and b.md together', 'read_multiple_files', { paths: ['a.md', 'b.md'] }],
+    ['read the multiple files a.md and b.md', 'read_multiple_files', { paths: ['a.md', 'b.md'] }],
   ]),
   ...ofServer('github', [
     [
@@ -80,7 +80,7 @@ export const routedRequests: readonly RoutedRequest[] = [
     ],
     ['click uid 1_4 on page 2', 'click', { pageId: 2, uid: '1_4' }],
     [
-      'fill uid 1_3 with ann@example.com on page 1',
+      'fill uid 1_3 with the value ann@example.com on page 1',
       'fill',
       { pageId: 1, uid: '1_3', value: 'ann@example.com' },
     ],
@@ -137,7 +137,11 @@ export const routedRequests: readonly RoutedRequest[] = [
   ]),
   ...ofServer('graphql', [
     ['introspect the GraphQL schema', 'introspect-schema', {}],
-    ['query GraphQL with "{ users { name } }"', 'query-graphql', { query: '{ users { name } }' }],
+    [
+      'query GraphQL with query="{ users { name } }"',
+      'query-graphql',
+      { query: '{ users { name } }' },
+    ],
   ]),
   ...ofServer('context7', [
     ['docs for Next.js app router', 'query-docs', { query: 'app router' }, ['libraryId']],
@@ -145,7 +149,7 @@ export const routedRequests: readonly RoutedRequest[] = [
   ...ofServer('everything', [
     ['echo "hello there"', 'echo', { message: 'hello there' }],
     [
-      'wait with a long running operation of 3 seconds in 2 steps',
+      'trigger a long running operation with the duration 3 in 2 steps',
       'trigger-long-running-operation',
       { duration: 3, steps: 2 },
     ],

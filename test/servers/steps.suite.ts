@@ -92,10 +92,12 @@ describe('several calls in one command', () => {
     expect(stderr).not.toContain('not found')
   })
 
-  it('adds the numbers that a sentence names, without a question', async () => {
-    const { code, stdout } = await project().cli(['tools', 'do', 'what is the sum of 17 and 25?'])
-    expect(code).toBe(0)
-    expect(stdout).toContain('42')
+  it('adds the numbers that a sentence gives by name, and asks which is which otherwise', async () => {
+    const named = await project().cli(['tools', 'do', 'what is the sum of a=17 and b=25?'])
+    expect(named).toMatchObject({ code: 0, stdout: expect.stringContaining('42') })
+    const bare = await project().cli(['tools', 'do', 'what is the sum of 17 and 25?'])
+    expect(bare).toMatchObject({ code: 3, stdout: '' })
+    expect(bare.stderr).toContain('everything__get-sum')
   })
 
   it('suggests similar names for an unknown tool', async () => {

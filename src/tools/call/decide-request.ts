@@ -3,7 +3,7 @@ import { isGrammar, only, wordsOfInitials } from '#tools/parameters/reading'
 import { findSlots, splitClauses } from '#tools/parameters/slots'
 import { type PlannedCall, planRequest, type PlanTools } from '#tools/parameters/plan-request'
 import { plainWords, stemOf } from '#rank/words'
-import { contractExamples, contractPhrases, contractSequences } from '#tools/contract'
+import { contractExamples, contractPhrases, contractSequences, readingVerbs } from '#tools/contract'
 import type { ToolDefinition } from '#tools/model'
 import { deprecationOf } from '#tools/route/deprecated'
 import type { Route } from '#tools/route/router'
@@ -41,7 +41,9 @@ export function decideRequest(
   if (tool === undefined) return { route: decided, steps: [] }
   // One tool for a request of several clauses must take all that is said.
   const steps = planRequest([{ text: request, tool }], tools)
-  if (clauses.length < 2 || takesAll(steps)) return { route: decided, steps }
+  if (clauses.length < 2 || takesAll(steps)) {
+    return { route: { ...decided, tool: steps.at(-1)?.tool ?? tool }, steps }
+  }
   return { route: { ...decided, decision: 'shortlist' }, steps: [] }
 }
 
@@ -53,9 +55,10 @@ function takesAll(steps: readonly PlannedCall[]): boolean {
 export function planTools(index: CallIndex): PlanTools {
   const summaries = new Map(index.tools.map((tool) => [tool.id, tool]))
   const examples = new Map(index.tools.map(({ id, examples: own = [] }) => [id, own]))
+  const ids = index.tools.map(({ id }) => id)
   return {
     definition: (id) => index.definition(id),
-    tools: index.tools.map(({ id }) => id),
+    tools: ids,
     replacement: (id) => {
       const tool = summaries.get(id)
       const deprecation = tool && deprecationOf(tool, index.tools)
@@ -63,7 +66,7 @@ export function planTools(index: CallIndex): PlanTools {
     },
     examples: (id) => [
       ...(examples.get(id) ?? []),
-      ...(contractExamples.get(foldName(lastSegment(id))) ?? []),
+      ...(contractExamples.get(foldName(ownName(id, ids))) ?? []),
     ],
   }
 }
@@ -72,27 +75,26 @@ export function planTools(index: CallIndex): PlanTools {
 function decideTool(request: string, route: Route, tools: PlanTools): Route {
   if (route.decision === 'ask' || route.named.length > 0) return route
   const called = calledTool(request, route, tools)
-  const tool = called ?? route.tool
-  const steps = planRequest([{ text: request, tool }], tools)
-  const isAnswer =
-    takesAll(steps) && (called !== undefined || (isGiven(steps) && isAlone(request, route, tools)))
-  return { ...route, decision: isAnswer ? 'answer' : 'shortlist', tool }
+  const isAnswer = called !== undefined || isGiven(request, route, tools)
+  return { ...route, decision: isAnswer ? 'answer' : 'shortlist', tool: called ?? route.tool }
 }
 
-/** Whether the router is sure, or its best candidate is the only one that can be called with all that is said. */
-function isAlone(request: string, route: Route, tools: PlanTools): boolean {
-  if (route.decision === 'answer') return true
-  const others = route.candidates.slice(1, maxConsidered)
-  return others.every(({ tool }) => {
-    const steps = planRequest([{ text: request, tool }], tools)
-    return !(takesAll(steps) && steps.every(({ missing }) => missing.length === 0))
-  })
-}
-
-/** Whether the request gives a value, and every one that the calls need. */
-function isGiven(steps: readonly PlannedCall[]): boolean {
+/**
+ * Whether the request gives all values of the best candidate, at least one, and the router is sure or no other candidate
+ * can be called with all that is said.
+ */
+function isGiven(request: string, route: Route, tools: PlanTools): boolean {
+  const plan = (tool: string | undefined) => planRequest([{ text: request, tool }], tools)
+  const steps = plan(route.tool)
   const isSaid = steps.some(({ trace }) => trace.some(({ text }) => text !== ''))
-  return isSaid && steps.every(({ missing, bindings }) => missing.length + bindings.length === 0)
+  if (!isSaid || !takesAll(steps) || !isComplete(steps)) return false
+  const others = route.candidates.slice(1, maxConsidered).map(({ tool }) => plan(tool))
+  return route.decision === 'answer' || !others.some((one) => takesAll(one) && isComplete(one))
+}
+
+/** Whether the request itself gives every value. */
+function isComplete(steps: readonly PlannedCall[]): boolean {
+  return steps.every(({ missing, bindings }) => missing.length + bindings.length === 0)
 }
 
 /** The one tool that the request calls with the most words; undefined if several are called alike. */
@@ -106,10 +108,13 @@ function calledTool(request: string, route: Route, tools: PlanTools): string | u
     const definition = tool === null ? undefined : tools.definition(tool)
     const own = tools.definition(candidate)
     if (tool === null || !definition || !own) return []
-    const count = Math.max(phraseWords(request, plain, definition, tools), ownNameWords(plain, own))
+    const words = nameWords(plain, ownName(candidate, tools.tools), own)
+    const count = Math.max(phraseWords(request, plain, definition, tools), words)
     // One word, such as `search`, calls a tool only if no other one is as likely.
     const isClear = count > 1 || (count === 1 && route.decision === 'answer' && route.tool === tool)
-    return isClear ? [{ tool, count }] : []
+    return isClear && takesAll(planRequest([{ text: request, tool }], tools))
+      ? [{ tool, count }]
+      : []
   })
   const most = Math.max(...called.map(({ count }) => count))
   const best = new Set(called.filter(({ count }) => count === most).map(({ tool }) => tool))
@@ -136,7 +141,7 @@ function withoutSlots(request: string, { slots }: Pick<Route, 'slots'>): string 
 }
 
 /** How many words of a tool's name the request says; 0 if one is missing. `PR` says two words. */
-function ownNameWords(plain: string, { name, server }: ToolDefinition): number {
+function nameWords(plain: string, name: string, { server }: ToolDefinition): number {
   const all = plainWords(name)
   const ofServer = new Set(plainWords(server))
   const own = all.filter((word) => !ofServer.has(word) && !isGrammar(word))
@@ -146,7 +151,23 @@ function ownNameWords(plain: string, { name, server }: ToolDefinition): number {
   return own.every((word) => said.has(stemOf(word)) || short.includes(word)) ? own.length : 0
 }
 
-/** How many words of a phrase of the format, or of a learned example, are the whole request beside its values. */
+/** A tool's name without the words that the names of all tools of its server start with: `click` of `browser_click`. */
+function ownName(id: string, tools: readonly string[]): string {
+  const name = lastSegment(id)
+  const server = id.slice(0, -name.length)
+  const names = tools
+    .filter((one) => one.startsWith(server))
+    .map((one) => plainWords(lastSegment(one)))
+  const words = plainWords(name)
+  const isShared = (word: string, at: number) => names.every((one) => one[at] === word)
+  const own = words.findIndex((word, at) => readingVerbs.has(word) || !isShared(word, at))
+  return own > 0 ? words.slice(own).join('_') : name
+}
+
+/**
+ * How many words of a phrase of the format, or of a learned example, are the whole request beside its values and the
+ * words of the tool's name.
+ */
 function phraseWords(
   request: string,
   plain: string,
@@ -155,15 +176,18 @@ function phraseWords(
 ): number {
   if (isPhraseOf(foldName(tool.name), request)) return Infinity
   const { trace } = mapParameters(request, tool)
-  const placed = new Set(trace.flatMap(({ text }) => plainWords(text)))
-  const said = contentStems(plain).filter((word) => !placed.has(word))
+  const placed = new Set(trace.flatMap((one) => contentStems(`${one.parameter} ${one.text}`)))
+  const said = contentStems(plain)
   const kinds = new Set(findSlots(request).map(({ kind }) => kind))
+  const ofName = new Set(contentStems(tool.name))
   const isWhole = (example: string) => {
     const slots = findSlots(example)
     const words = contentStems(withoutSlots(example, { slots }))
     if (!slots.every(({ kind }) => kinds.has(kind))) return false
     return (
-      words.length > 0 && words.length === said.length && words.every((word) => said.includes(word))
+      words.length > 0 &&
+      words.every((word) => said.includes(word)) &&
+      said.every((word) => words.includes(word) || ofName.has(word) || placed.has(word))
     )
   }
   return (examples?.(tool.id) ?? []).some(isWhole) ? Infinity : 0

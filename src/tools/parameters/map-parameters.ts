@@ -51,6 +51,7 @@ export function mapParameters(
   placeContract(reading)
   placeFullNames(reading)
   placeNamed(reading)
+  placeCounted(reading)
   placeChange(reading)
   placeChoices(reading)
   placeFlags(reading)
@@ -75,11 +76,12 @@ export function mapParameters(
 
 /** Whether a parameter chooses between actions of the description: its default would be a guess. */
 function isOpenAction({ choices }: Parameter, { found, tool }: Reading): boolean {
-  const described = new Set(plainWords(tool.description).map(stemOf))
   const names = choices.filter((choice) => typeof choice === 'string')
+  if (found.size === 0 || names.length < 2 || names.some((choice) => found.has(choice)))
+    return false
+  const described = new Set(plainWords(tool.description).map(stemOf))
   const actions = names.filter((choice) => described.has(stemOf(choice.toLowerCase())))
-  const isPlaced = names.some((choice) => found.has(choice))
-  return found.size > 0 && !isPlaced && actions.length > 1 && actions.length * 2 > choices.length
+  return actions.length > 1 && actions.length * 2 > choices.length
 }
 
 /** Reads JSON objects whose keys are names of parameters, perhaps misspelt. Their values stay unchanged. */
@@ -185,6 +187,22 @@ function placeNamed(reading: Reading): void {
   }
 }
 
+/** Places a number before the whole name of its parameter: `3 replicas`. */
+function placeCounted(reading: Reading): void {
+  for (const token of reading.tokens) {
+    const label = reading.after(token)
+    if (token.kind !== 'number' || !label || !reading.isValue(token)) continue
+    const isBefore = reading.text.slice(token.end, label.start) === ' '
+    const counted = reading.open().filter(({ kind, words }) => {
+      const isNumber = kind === 'number' || kind === 'integer'
+      return isNumber && words.length === 1 && words.map(stemOf).includes(label.stem)
+    })
+    const parameter = only(counted)
+    if (isBefore && parameter)
+      reading.take(parameter, token.text, 'named in the request', [token, label])
+  }
+}
+
 interface Beside {
   tokens: readonly Token[]
   /** The word between label and value: `called`. */
@@ -200,7 +218,9 @@ function placeBeside(reading: Reading, label: Token, value: Beside): void {
     .filter((one) => isLabel(label, one, value) && coerceText(text, one) !== undefined)
   const full = named.filter(({ words }) => words.length === 1)
   const written = named.filter(({ name }) => name.toLowerCase() === label.word)
-  const parameter = only(written.length > 0 ? written : full.length > 0 ? full : named)
+  const identity = named.filter((one) => isIdentity(one, label))
+  const closest = [written, full, identity, named].find((list) => list.length > 0) ?? []
+  const parameter = only(closest)
   if (!parameter) return
   if (isFileElsewhere(reading, parameter, first)) {
     reading.doubt(value.tokens)
@@ -211,6 +231,13 @@ function placeBeside(reading: Reading, label: Token, value: Beside): void {
   const all = isList ? items.map((item) => item.text).join(', ') : text
   const used = [label, value.naming ?? [], items].flat()
   reading.take(parameter, all, 'named in the request', used)
+}
+
+/** Whether a parameter identifies what a label names: `pageId`, not `pageSize`, for `page 3`. */
+function isIdentity({ words, required }: Parameter, { stem }: Token): boolean {
+  const [first = '', second = '', ...others] = words
+  const isNumber = second === 'id' || second === 'number'
+  return required && stemOf(first) === stem && isNumber && others.length === 0
 }
 
 function isLabel(label: Token, parameter: Parameter, value: Beside): boolean {

@@ -50,11 +50,11 @@ function parameterOf(name: string, place: SchemaPlace, required: boolean): Param
   const number = (value: unknown) => (typeof value === 'number' ? value : undefined)
   const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
   const kind = kindOf(leaves)
+  let items: Parameter | undefined
+  let alternatives: readonly Parameter[] | undefined
   return {
     name,
-    get words() {
-      return plainWords(name)
-    },
+    words: plainWords(name),
     kind,
     required,
     description: place.description || (leaves.find((leaf) => leaf.description)?.description ?? ''),
@@ -68,10 +68,12 @@ function parameterOf(name: string, place: SchemaPlace, required: boolean): Param
     default: place.default,
     // A getter, because the items of a list can have the list's own schema.
     get items() {
-      return kind === 'array' ? parameterOf(name, place.items ?? anything, false) : undefined
+      if (kind === 'array') items ??= parameterOf(name, place.items ?? anything, false)
+      return items
     },
     get alternatives() {
-      return leaves.length > 1 ? leaves.map((leaf) => parameterOf(name, leaf, required)) : []
+      const branches = leaves.length > 1 ? leaves : []
+      return (alternatives ??= branches.map((leaf) => parameterOf(name, leaf, required)))
     },
   }
 }

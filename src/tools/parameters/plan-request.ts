@@ -11,7 +11,7 @@ import {
 } from '#tools/contract'
 import { mapParameters, type ParameterMapping } from './map-parameters.ts'
 import { parametersOf } from './parameter.ts'
-import { only } from './reading.ts'
+import { isGrammar, only } from './reading.ts'
 import { findSlots } from './slots.ts'
 
 export interface Binding {
@@ -132,10 +132,13 @@ class Planner {
 
   /** Maps a clause. Values from earlier steps on the same server fill required parameters. */
   #map(clause: string, tool: ToolDefinition): ParameterMapping {
-    const { definition, examples } = this.#tools
-    const before = this.steps.filter((step) => definition(step.tool)?.server === tool.server)
-    const earlier: JsonObject = Object.assign({}, ...before.map(({ params }) => params))
-    return mapParameters(clause, tool, { known: earlier, examples: examples?.(tool.id) })
+    const examples = this.#tools.examples?.(tool.id)
+    return mapParameters(clause, tool, { known: this.#earlier(tool), examples })
+  }
+
+  #earlier({ server }: ToolDefinition): JsonObject {
+    const before = this.steps.filter(({ tool }) => this.#tools.definition(tool)?.server === server)
+    return Object.assign({}, ...before.map(({ params }) => params))
   }
 
   #add(
@@ -143,6 +146,7 @@ class Planner {
     tool: ToolDefinition,
     reason: string,
     { params, missing, unplaced, trace } = this.#map(clause, tool),
+    isProvider = false,
   ): PlannedCall {
     const bindings = missing.flatMap((parameter) => this.#binding(clause, tool, parameter) ?? [])
     const from = [...new Set(bindings.map((binding) => binding.from))]
@@ -160,13 +164,19 @@ class Planner {
       bindings,
       missing: missing.filter((name) => !bindings.some(({ parameter }) => parameter === name)),
       unplaced: unplaced.filter((text) => !isName(text)),
-      identifying: unplaced.filter(isName).flatMap((text) => plainWords(text)),
+      identifying: isPicked && !isProvider ? this.#namesIn(clause, tool, isName) : [],
       trace,
       reason,
       after: from.length > 0 ? from : names.slice(-1),
     }
     this.steps.push(step)
     return step
+  }
+
+  /** The words that have to be in a value from an answer: those that the tool itself does not explain. */
+  #namesIn(clause: string, tool: ToolDefinition, isName: (text: string) => boolean): string[] {
+    const { unplaced } = mapParameters(clause, tool, { known: this.#earlier(tool) })
+    return unplaced.filter(isName).flatMap((text) => plainWords(text))
   }
 
   /** Takes a parameter from the answer of an earlier step, or of a step that is added for it. */
@@ -180,7 +190,7 @@ class Planner {
       // The provider itself needs a value that no other tool provides.
       if (mapping.missing.some((name) => !providerOf(this.#tools, provider, name))) return undefined
       const reason = `gives ${parameter} to ${tool.name}`
-      from = this.#add(clause, provider, reason, { ...mapping, unplaced: [] })
+      from = this.#add(clause, provider, reason, { ...mapping, unplaced: [] }, true)
     }
     const toolWords = new Set(plainWords(tool.name))
     const library = kind === 'library-id' ? from.params[contractLibraryName] : undefined
@@ -276,9 +286,10 @@ function openPage(answer: string, words: readonly string[]): Extracted {
   const pages = [...answer.matchAll(/^[^\S\n\r\u2028\u2029]*(\d+):\s(.*)$/gm)].map(
     ([line, id, text = '']) => ({ line: line.trim(), id: Number(id), text }),
   )
+  const content = words.filter((word) => !isGrammar(word))
   const scored = pages.map((page) => {
     const named = new Set(plainWords(page.text).map(stemOf))
-    return { page, score: words.filter((word) => named.has(stemOf(word))).length }
+    return { page, score: content.filter((word) => named.has(stemOf(word))).length }
   })
   const most = Math.max(...scored.map(({ score }) => score))
   const best = scored.filter(({ score }) => score === most)
@@ -295,9 +306,12 @@ function elementIn(snapshot: string, words: readonly string[]): Extracted {
   const elements = snapshot.split('\n').flatMap((line) => {
     const { uid, ref, role = '', label = '' } = elementPattern.exec(line)?.groups ?? {}
     const id = uid ?? ref ?? ''
-    const labelWords = new Set(plainWords(label.toLowerCase()))
-    const matches = words.filter((word) => labelWords.has(word)).length
-    const whole = labelWords.size > 0 && matches === labelWords.size ? 0.5 : 0
+    const labelWords = new Set(plainWords(label))
+    const named = [...labelWords].filter((word) => words.includes(word))
+    const isWhole = named.length > 0 && named.length === labelWords.size
+    // Grammar names an element only if its whole label is said: `click more`, not `click on the …`.
+    const matches = named.filter((word) => isWhole || !isGrammar(word)).length
+    const whole = isWhole ? 0.5 : 0
     const score = matches * 2 + whole + (words.includes(role.toLowerCase()) ? 1 : 0)
     return id === '' ? [] : [{ id, text: `${id} ${role}${label && ` "${label}"`}`, score }]
   })

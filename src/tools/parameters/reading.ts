@@ -162,7 +162,9 @@ export class Reading {
   unplaced(): string[] {
     const left = this.tokens.filter((token) => {
       if (this.isUsed(token)) return false
-      return this.#doubtful.has(token) || !(this.#isNaming(token) || this.isOfTool(token))
+      // `do not close page 3` is no request to close it.
+      const isOpen = this.#doubtful.has(token) || (token.negated && !isGrammar(token.word))
+      return isOpen || !(this.#isNaming(token) || this.isOfTool(token))
     })
     return [...new Set(left.map(({ text }) => text))]
   }
@@ -231,7 +233,15 @@ const plainPrepositions: ReadonlySet<string> = new Set(['through', 'via', 'insid
 
 const negations: ReadonlySet<string> = new Set(['not', 'no', 'without', 'dont', 'except', 'never'])
 
-function tokensOf(text: string): Token[] {
+let lastRead: { text: string; tokens: readonly Token[] } = { text: '', tokens: [] }
+
+/** Returns the tokens of a request. One request is read for many tools in a row, so the last one is kept. */
+function tokensOf(text: string): readonly Token[] {
+  if (lastRead.text !== text) lastRead = { text, tokens: tokenise(text) }
+  return lastRead.tokens
+}
+
+function tokenise(text: string): Token[] {
   const pieces: Omit<Token, 'word' | 'at' | 'negated'>[] = []
   for (const { kind, value, start, end } of findSlots(text)) {
     pieces.push({ text: value, stem: value.toLowerCase(), start, end, kind, isProper: false })

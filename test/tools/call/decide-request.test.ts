@@ -1,6 +1,10 @@
 import type { JsonObject } from '../../../src/core/json.ts'
 import { describe, expect, it } from 'vitest'
-import { decideRequest, type RequestDecision } from '../../../src/tools/call/decide-request.ts'
+import {
+  decideRequest,
+  planTools,
+  type RequestDecision,
+} from '../../../src/tools/call/decide-request.ts'
 import { indexDefinitions } from '../../../src/tools/cache/tool-index.ts'
 import { prepareRouter } from '../../../src/tools/route/router.ts'
 import { catalogue } from '../parameters/catalogue.ts'
@@ -51,6 +55,31 @@ describe('the decision about a request', () => {
       route: { decision: 'shortlist' },
       steps: [],
     })
+  })
+
+  it('is the tool of a phrase of the format, whatever the names of its server start with', () => {
+    const element = { target: text }
+    const description = 'Exact element reference from the page snapshot'
+    const named = indexDefinitions([
+      define('web', 'browser_click', 'Click on a page', {
+        target: { ...element.target, description },
+      }),
+      define('web', 'browser_snapshot', 'Capture a snapshot of the page', {}),
+      define('web', 'browser_hover', 'Hover over an element', element),
+    ])
+    const { route } = prepareRouter(named.tools)
+    const { steps } = decideRequest(
+      'click the submit button',
+      (part) => route(part),
+      planTools(named),
+    )
+    expect(steps.map(({ tool }) => tool)).toEqual(['web__browser_snapshot', 'web__browser_click'])
+  })
+
+  it('is the last tool that a request comes to', () => {
+    const { route, steps } = decide('docs for Next.js app router')
+    expect(route.tool).toBe('docs__query-docs')
+    expect(steps.map(({ tool }) => tool)).toEqual(['docs__resolve-library-id', 'docs__query-docs'])
   })
 
   it('is one decision for several parts if the last part names a tool', () => {

@@ -149,6 +149,7 @@ describe('a value without one clear parameter', () => {
     ['go to README.md', 'navigate_page', ['go', 'README.md']],
     ['press Enter on page 1', 'press_key', ['Enter']],
     ['search repositories for react hooks', 'search_repositories', ['react', 'hooks']],
+    ['do not merge PR #7 of a/b', 'merge_pull_request', ['merge', 'PR']],
   ])('%s (%s) leaves %j', (request, tool, unplaced) => {
     expect(mapped(request, tool).unplaced).toEqual(unplaced)
   })
@@ -206,13 +207,25 @@ describe('the schema of the parameters', () => {
     ],
     ['docs of Next.js for the app router', 'docs', { query: text, libraryName: text }, {}],
     [
+      'scale it to 3 replicas in 20',
+      'scale',
+      { replicas: number, timeout: number },
+      { replicas: 3 },
+    ],
+    [
+      'errors of page 3',
+      'errors',
+      { pageId: number, pageSize: number, pageIdx: number },
+      { pageId: 3 },
+    ],
+    [
       'open it and ignore the cache',
       'open_it',
       { ignoreCache: { type: 'boolean' } },
       { ignoreCache: true },
     ],
   ])('%s (%s)', (request, name, properties, params) => {
-    const required = ['query', 'libraryName', 'message', 'dividend', 'divisor']
+    const required = ['query', 'libraryName', 'message', 'dividend', 'divisor', 'pageId']
     const inputSchema = {
       type: 'object',
       properties,

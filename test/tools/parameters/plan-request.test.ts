@@ -158,6 +158,19 @@ describe('the value from an earlier answer', () => {
     expect(close && bindParams(close, both)).toEqual({ ready: true, params: { pageId: 2 } })
   })
 
+  it.each([
+    ['click the submit button', 'uid=1_1 button "Cancel"'],
+    ['click on the next item', 'uid=1_1 link "On the next day"\nuid=1_2 link "On the way"'],
+    ['never click cancel', 'uid=1_1 button "Cancel"'],
+  ])('is no element that lacks a word of the request: %s', (request, elements) => {
+    const click = planRequest(request, 'browser__click').at(-1)
+    const texts = new Map([
+      ['list_pages', '1: https://x.test [selected]'],
+      ['take_snapshot', elements],
+    ])
+    expect(click && bindParams(click, texts)).toMatchObject({ ready: false })
+  })
+
   it('offers a choice when two elements fit equally', () => {
     const click = planRequest('click the button', 'browser__click').at(-1)
     const texts = new Map([
