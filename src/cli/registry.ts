@@ -13,6 +13,7 @@ const runs = () => import('#commands/chain/runs')
 const proof = () => import('#commands/chain/proof')
 const continuing = () => import('#commands/chain/continue')
 const worker = () => import('#commands/chain/worker')
+const rail = () => import('#commands/chain/rail')
 const stepper = () => import('#commands/chain/stepper')
 const agent = () => import('#commands/agent/agent')
 const delegate = () => import('#commands/agent/delegate')
@@ -92,6 +93,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
     'chain next': one('Show the step to execute now', stepper, 'next'),
     'chain report': one('Report a step result and get the next step', stepper, 'report'),
     'chain status': one('Show the progress of a chain', stepper, 'status'),
+    rail: of('Decide about a chain in the session of an agent, from a terminal', rail),
     agent: of('Run a task with a model, tools and skills', agent),
     'agent list': one('List the conversations of this project', agent, 'list'),
     delegate: of('Delegate a task to a subagent', delegate),

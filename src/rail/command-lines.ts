@@ -3,7 +3,8 @@ import type { Runtime } from '#core/runtime'
 import type { RailAnswer } from '#hooks/rail-hook'
 
 /** A Skillrail command in a text, without npx. */
-const commandLine = /(?<!npx )(?<![\w./@-])skillrail (?=(?:chain|hooks|runs|trust|validate)\b)/g
+const commandLine =
+  /(?<!npx )(?<![\w./@-])skillrail (?=(?:chain|hooks|rail|runs|trust|validate)\b)/g
 
 /**
  * Replaces `skillrail` with `npx skillrail` if the search path has no such program. That is so for an

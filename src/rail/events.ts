@@ -31,7 +31,7 @@ import { startingChain } from './starting.ts'
 import { asksToTakeOver, takeOver } from './take-over.ts'
 import { isDecidedElsewhere } from './terminal-decision.ts'
 import { denialAtStart, denialWithoutRecord, denialWithoutState } from './unknown-guards.ts'
-import { type RailWord, readRailWord } from './words.ts'
+import { type RailDecision, type RailWord, readRailWord, terminalLine } from './words.ts'
 
 /** Answers one event of a session that has a rail, or in which a chain may start. */
 export async function answerRailEvent(
@@ -205,7 +205,7 @@ function claimPrompt({ runtime, payload: { turn } }: RailEvent, session: string)
 }
 
 /** The steps that a word can mean. */
-function stepsOf({ step, steps }: RailSession): string[] {
+export function stepsOf({ step, steps }: RailSession): string[] {
   return [...new Set([...(step ? [step.step] : []), ...steps])]
 }
 
@@ -225,24 +225,26 @@ async function answerWord(
   if (word.word === 'unclear') {
     return { kind: 'context', text: `${word.message} Tell the user so.`, tell: word.message }
   }
-  const request = { kind: 'word', session, word, event: 'prompt' } as const
   const verdict = judgePrompt(event, rail, means.senders)
-  if (verdict.kind === 'other') return notCounted(rail, word, verdict.why)
-  const clientProcess = verdict.kind === 'same' ? verdict.process : rail.clientProcess
-  const { promptId } = payload
-  const isPermission = word.word === 'approve' || word.word === 'accept'
-  if (platform === 'claude' && verdict.kind === 'same' && isPermission && promptId !== undefined) {
+  if (verdict.kind !== 'same') return notCounted(rail, word, verdict)
+  const { process: clientProcess } = verdict
+  if (platform === 'claude') {
+    const { promptId } = payload
+    if (promptId === undefined) return notCounted(rail, word, unsaid)
     const unconfirmed = { prompt: payload.prompt, promptId }
     changeRail(runtime, session, (now) => ({ ...now, clientProcess, unconfirmed }))
-    const text = `The user typed \`rail ${word.word}\`. Claude Code confirms that when your turn ends: call no tool now and end your turn; then the chain continues.`
+    const effect = pausing.has(word.word) ? 'it takes effect' : 'the chain continues'
+    const text = `The user typed \`rail ${word.word}\`. Claude Code confirms that when your turn ends: call no tool now and end your turn; then ${effect}.`
     return { kind: 'context', text }
   }
   if (clientProcess !== rail.clientProcess) {
     changeRail(runtime, session, (now) => ({ ...now, clientProcess }))
   }
-  const strength = verdict.kind === 'same' ? 'prompted' : 'unknown'
-  return await handToDriver(event, { ...request, strength }, means)
+  return await handToDriver(event, { kind: 'word', session, word, event: 'prompt' }, means)
 }
+
+/** Words after which the agent gets no step. */
+const pausing: ReadonlySet<RailDecision['word']> = new Set(['pause', 'reject'])
 
 /** Origins of a prompt in Claude Code's transcript that a user, or a program of the user, can have. */
 const typedOrigins: ReadonlySet<string> = new Set(['human', 'sdk'])
@@ -260,19 +262,31 @@ async function confirm(
   changeRail(runtime, rail.session, (now) => ({ ...now, unconfirmed: undefined }))
   const origin = originOfPrompt(payload.transcript ?? '', promptId)
   const isTurnEnd = kind === 'stop'
-  if (origin !== undefined && !typedOrigins.has(origin)) {
-    const answer = notCounted(rail, word, `Claude Code says that its origin is ${safeLine(origin)}`)
+  if (origin === undefined || !typedOrigins.has(origin)) {
+    const why = `Claude Code says that its origin is ${safeLine(origin ?? '')}`
+    const answer = notCounted(rail, word, origin === undefined ? unsaid : { kind: 'other', why })
     return isTurnEnd ? { kind: 'tell', tell: answer.tell } : answer
   }
   const { session } = rail
-  const strength = origin === undefined ? 'unknown' : 'prompted'
   const at = isTurnEnd ? 'turn-end' : 'prompt'
-  const request = { kind: 'word', session, word, strength, event: at } as const
-  return await handToDriver(event, request, patience)
+  return await handToDriver(event, { kind: 'word', session, word, event: at }, patience)
 }
 
-function notCounted(rail: RailSession, { word }: RailWord, why: string) {
-  const tell = `\`rail ${word}\` does not count: ${why}. Type it where the chain ${rail.chain} started, or decide in a terminal of your own: skillrail runs show ${rail.runId}`
+/** The verdict about a prompt whose origin Claude Code does not say, as far as it can be read. */
+const unsaid = { kind: 'unknown', why: 'Claude Code does not say who typed it' } as const
+
+/** A restriction that a user can lift must not be lifted by a prompt that anything may have sent. */
+function notCounted(
+  rail: RailSession,
+  { word }: RailDecision,
+  { kind, why }: { kind: 'other' | 'unknown'; why: string },
+) {
+  const { chain, runId } = rail
+  const place =
+    kind === 'other'
+      ? `Type it where the chain ${chain} started, or decide in a terminal of your own: skillrail runs show ${runId}`
+      : `In a terminal of your own: ${terminalLine(word, runId)}`
+  const tell = `\`rail ${word}\` does not count: ${why}. ${place}`
   return { kind: 'context', text: `${tell}. Tell the user so, and end your turn.`, tell } as const
 }
 
@@ -557,7 +571,7 @@ const turnEnds: readonly Standing[] = ['working', 'running', 'checking', 'checke
 async function answerTurnEnd(event: RailEvent, patience: Means): Promise<RailAnswer | undefined> {
   const { runtime, payload, platform } = event
   const { session } = payload
-  if (session === undefined || payload.agent !== '' || payload.hasBackgroundTasks) return undefined
+  if (session === undefined || payload.agent !== '') return undefined
   const reading = readRail(runtime, session)
   // An unreadable state cannot be updated. Without an answer, no client repeats its turn forever.
   if (reading.kind !== 'rail') return undefined
@@ -576,11 +590,13 @@ async function answerTurnEnd(event: RailEvent, patience: Means): Promise<RailAns
   // A check executes the agent's code, which the user allows by leaving this mode.
   if (payload.permissionMode === 'plan') return undefined
   const { receivedStep, worked, blocks } = rail.turn
-  const isNew = rail.pending !== undefined || rail.standing !== 'working'
+  const wasDelayed = rail.tasks === 'told'
+  const isNew = rail.pending !== undefined || rail.standing !== 'working' || wasDelayed
   if (!receivedStep && !worked && !isNew) return undefined
   // A check or a script that another turn began: a later event has its result.
   const isAtWork = rail.standing === 'checking' || rail.standing === 'running'
   if (isAtWork && lockHolder(railPath(runtime, session))) return undefined
+  if (payload.hasBackgroundTasks && rail.tasks !== 'ignored') return waitForTasks(event, rail)
   if (!claimOnce(runtime, turnPlace(rail))) return undefined
   const limit = turnLimits[platform]
   if (limit?.blocks !== undefined && blocks + 1 >= limit.blocks) {
@@ -592,6 +608,18 @@ async function answerTurnEnd(event: RailEvent, patience: Means): Promise<RailAns
   }
   const request = { kind: 'turn-end', session, message: payload.lastMessage } as const
   return await handToDriver(event, request, patience)
+}
+
+/**
+ * A check beside commands or subagents that still work could fail for what they have not done yet. The user
+ * learns once why nothing is checked, because such a task may never end.
+ */
+function waitForTasks({ runtime }: RailEvent, rail: RailSession): RailAnswer | undefined {
+  if (rail.tasks === 'told') return undefined
+  const tell = `${rail.chain}: nothing is checked while tasks of this session run in the background. The first turn after their end is checked; "rail retry" checks beside them.`
+  const sequence = rail.sequence + 1
+  changeRail(runtime, rail.session, (now) => ({ ...now, tasks: 'told', reason: tell, sequence }))
+  return { kind: 'tell', tell }
 }
 
 /** Names the end of a turn, which one of several hooks answers. */

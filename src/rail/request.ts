@@ -21,12 +21,11 @@ export type RailRequest =
   | { kind: 'turn-end'; session: string; message: string }
   /** Uses the result of a check that ended after its hook. */
   | { kind: 'deliver'; session: string }
+  /** A user has typed a decision: the hook passes on no word from anything else. */
   | {
       kind: 'word'
       session: string
       word: RailDecision
-      /** How certain it is that a user typed it. */
-      strength: 'prompted' | 'unknown'
       /** The event that the answer is for. */
       event: 'prompt' | 'turn-end'
     }

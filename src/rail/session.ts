@@ -78,6 +78,8 @@ export interface RailSession {
   isForgotten?: true | undefined
   /** How many calls of tools the session had when the agent got its step. */
   givenAt?: number | undefined
+  /** Whether background tasks delay the check of the step, or the user wants it beside them. */
+  tasks?: 'told' | 'ignored' | undefined
   /** A prompt that decides about the rail, until the client confirms that a user typed it. */
   unconfirmed?: Unconfirmed | undefined
   /** Counts the handled ends of turns, so that two hooks handle each only once. */
@@ -212,6 +214,7 @@ const railSession: Schema<RailSession> = object({
   waiting: optional(object({ step: text, journal: text, size: integer })),
   isForgotten: optional(choice(true)),
   givenAt: optional(integer),
+  tasks: optional(choice('told', 'ignored')),
   unconfirmed: optional(object({ prompt: text, promptId: text })),
   sequence: integer,
 })

@@ -158,11 +158,15 @@ export function standingLine({ chain, reason }: RailSession): string {
 }
 
 export function statusAnswer(rail: RailSession): RailAnswer {
+  const tell = statusLine(rail)
+  return { kind: 'context', text: `Tell the user where the chain stands: ${tell}`, tell }
+}
+
+export function statusLine(rail: RailSession): string {
   const { chain, runId, standing, reason, step, steps } = rail
   const place = step ? `step ${step.step}, ${steps.indexOf(step.step) + 1} of ${steps.length}` : ''
   const parts = [`${chain}: ${standing}`, place, reason, `run ${runId}`]
-  const tell = parts.filter((part) => part !== '').join('; ')
-  return { kind: 'context', text: `Tell the user where the chain stands: ${tell}`, tell }
+  return parts.filter((part) => part !== '').join('; ')
 }
 
 const longestMessage = 500

@@ -53,6 +53,21 @@ export function readRailWord(prompt: string, steps: readonly string[]): RailWord
   }
 }
 
+/** How a user decides the same in a terminal, with the run's ID. */
+export function terminalLine(word: RailDecision['word'], runId: string): string {
+  switch (word) {
+    case 'approve':
+    case 'reject':
+      return `skillrail runs ${word} ${runId}`
+    case 'accept':
+      return `skillrail rail accept STEP WHY --run ${runId}`
+    case 'pause':
+    case 'resume':
+    case 'retry':
+      return `skillrail rail ${word} --run ${runId}`
+  }
+}
+
 /** Whether a tool's input contains a decision: an agent could pass it on to another client. */
 export function holdsRailWord(input: string): boolean {
   return anywhere.test(input)

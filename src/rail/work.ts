@@ -99,7 +99,7 @@ function busy(request: RailRequest): RailAnswer {
 
 /** Answers a decision that does not wait for a check, such as `pause`. */
 function answerAtOnce(
-  { word, session }: RequestOf<'word'>,
+  { word, session, event }: RequestOf<'word'>,
   runtime: Runtime,
 ): RailAnswer | undefined {
   const reading = readRail(runtime, session)
@@ -110,6 +110,7 @@ function answerAtOnce(
       const reason = 'You paused it. Its guards still apply. Type `rail resume` to continue.'
       note(runtime, rail, { standing: 'paused', reason })
       endCheck(rail, runtime)
+      if (event === 'turn-end') return { kind: 'tell', tell: reason }
       return { kind: 'context', text: `The user paused the chain. ${reason}`, tell: reason }
     }
     case 'resume':
@@ -189,6 +190,7 @@ type Decided =
   | 'gate'
   | 'waiting'
   | 'isForgotten'
+  | 'tasks'
   | 'givenAt'
 
 /** Writes the decisions of this process. Hooks may have changed the rest of the state meanwhile. */
@@ -325,6 +327,7 @@ function handOn(
       gate: undefined,
       waiting: undefined,
       isForgotten: undefined,
+      tasks: undefined,
       givenAt: countCalls(runtime, rail.session, false),
       sequence,
       pending: text,
@@ -571,7 +574,9 @@ async function apply(job: CheckJob, verdict: Verdict): Promise<RailAnswer> {
   const { why, log } = verdict
   if (failedChecks <= step.maxBlocks) {
     const reason = say.failedCheckText(rail, again, why, log)
-    note(runtime, rail, { standing: 'working', step: again, sequence, pending: reason })
+    const tasks = rail.tasks === 'ignored' ? rail.tasks : undefined
+    const next = { standing: 'working', reason: '', step: again, tasks } as const
+    note(runtime, rail, { ...next, sequence, pending: reason })
     return event === 'prompt' ? { kind: 'context', text: reason } : { kind: 'block', reason }
   }
   const reason = say.givenUpText(rail, again, why)
@@ -596,9 +601,12 @@ async function report(
   return handOn(project, run, rail, result, { event, news })
 }
 
+/** How a user decides with a word, which the hook passes on only from the client of the rail. */
+const prompted = { channel: 'prompt', strength: 'prompted' } as const
+
 /** Executes a user's decision. */
 async function obey(
-  { word, strength, event }: RequestOf<'word'>,
+  { word, event }: RequestOf<'word'>,
   rail: RailSession,
   runtime: Runtime,
 ): Promise<RailAnswer> {
@@ -606,8 +614,13 @@ async function obey(
     case 'pause':
       return say.statusAnswer(rail)
     case 'resume':
-    case 'retry':
-      return await again(rail, runtime)
+      return await again(rail, event, runtime)
+    case 'retry': {
+      const answer = await again(rail, event, runtime)
+      // The user wants the check now, whatever still runs.
+      if (rail.tasks !== undefined) note(runtime, rail, { tasks: 'ignored' })
+      return answer
+    }
     case 'approve':
     case 'reject': {
       const project = openRailProject(runtime)
@@ -616,7 +629,7 @@ async function obey(
         word.word === 'approve'
           ? ({ approved: true, step: word.step } as const)
           : ({ approved: false, step: word.step, why: word.why } as const)
-      const result = await decideAtGate(project, run, decision, { channel: 'prompt', strength })
+      const result = await decideAtGate(project, run, decision, prompted)
       const why = decision.approved ? undefined : decision.why
       const news = say.decisionText(decision.approved, why)
       return handOn(project, run, rail, result, { event, news })
@@ -666,11 +679,15 @@ async function continueRun(project: ChainProject, run: StepperRun): Promise<Step
 }
 
 /** The agent gets its step again, with new attempts; without a step the run continues. */
-async function again(rail: RailSession, runtime: Runtime): Promise<RailAnswer> {
+async function again(
+  rail: RailSession,
+  event: Delivery['event'],
+  runtime: Runtime,
+): Promise<RailAnswer> {
   const project = openRailProject(runtime)
   const run = await openRun(project, rail)
   const result = await continueRun(project, run)
-  return handOn(project, run, rail, result, { event: 'prompt' })
+  return handOn(project, run, rail, result, { event })
 }
 
 async function accept(

@@ -157,7 +157,7 @@ describe('events that do not end the turn of the agent', () => {
   ])('are not answered: the stop of %s', async (_, more) => {
     const session = makeRelease()
     await session.prompt('/release')
-    expect(await session.stop('', more)).toBeUndefined()
+    expect((await session.stop('', more))?.decision).toBeUndefined()
     expect((await session.stop())?.decision).toBe('block')
   })
 

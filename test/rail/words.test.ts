@@ -175,7 +175,8 @@ describe('an agent in a rail', () => {
   it('is not kept going while background tasks run, in plan mode, or as a subagent', async () => {
     const session = makeSession(chain)
     await session.prompt('/ship')
-    expect(await session.stop('', { background_tasks: [{ id: 'b' }] })).toBeUndefined()
+    const waiting = await session.stop('', { background_tasks: [{ id: 'b' }] })
+    expect(waiting?.decision).toBeUndefined()
     expect(await session.stop('', { permission_mode: 'plan' })).toBeUndefined()
     expect(await session.stop('', { agent_id: 'a1' })).toBeUndefined()
     expect(await session.stop()).toMatchObject({ decision: 'block' })
