@@ -18,18 +18,23 @@ export class SkillFiles {
   readonly #home: string
   readonly #found = new Map<string, UsedFile | undefined>()
 
+  /** A copy of a skill that another one hides counts as the one that is used: clients read different folders. */
   constructor(
-    skills: readonly Pick<SkillInfo, 'path' | 'directory' | 'realDirectory' | 'linkedFrom'>[],
+    skills: readonly Pick<SkillInfo, 'path' | 'realDirectory' | 'shadows' | 'linkedFrom'>[],
     home: string,
   ) {
     this.#home = home
-    this.#skills = new Map(skills.map(({ realDirectory, path }) => [realDirectory, path]))
-    const places = skills.flatMap(({ directory, realDirectory, linkedFrom }) => [
-      directory,
-      realDirectory,
-      ...linkedFrom.map(({ path }) => dirname(path)),
-    ])
-    this.#names = [...new Set(places.map((place) => basename(place)))]
+    const places = skills.flatMap(({ path, realDirectory, shadows, linkedFrom }) => {
+      const paths = [path, ...shadows, ...linkedFrom.map((link) => link.path)]
+      const directories = paths.map((one) => dirname(one))
+      return [realDirectory, ...directories].map((directory) => ({ directory, skill: path }))
+    })
+    const real = places.map(({ directory, skill }) => {
+      return [realPathOf(directory) ?? directory, skill] as const
+    })
+    // The skill that is used comes first, and the last entry of a key counts.
+    this.#skills = new Map(real.toReversed())
+    this.#names = [...new Set(places.map(({ directory }) => basename(directory)))]
   }
 
   /** Returns the file at a path if it belongs to a skill and still exists. */

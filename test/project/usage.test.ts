@@ -184,6 +184,25 @@ describe('Claude Code’s transcripts', () => {
     })
   })
 
+  it('count a copy of the skill in the folder of another client for the one that is used', async () => {
+    const copy = write(
+      '.claude/skills/deploy/SKILL.md',
+      '---\nname: deploy\ndescription: D.\n---\n',
+    )
+    transcript('s1', [
+      answer('c1', [call('c1', 'Read', { file_path: copy })]),
+      result('c1'),
+      answer('c2', [call('c2', 'Read', { file_path: skillFile('deploy') })]),
+      result('c2'),
+    ])
+    const { skills } = await usage()
+    expect(skills.map(({ name, read }) => [name, read])).toEqual([
+      ['deploy', 2],
+      ['chart', 0],
+      ['idle', 0],
+    ])
+  })
+
   it('do not count a call that was denied, failed, or has no result', async () => {
     const read = (id: string) => answer(id, [call(id, 'Read', { file_path: skillFile('deploy') })])
     const edit = answer('c3', [call('c3', 'Edit', { file_path: skillFile('deploy') })])
