@@ -19,6 +19,11 @@ export interface ShellReading {
    * command: a program in a variable, or `sh` that reads a pipe. A guard then searches the text as well.
    */
   complete: boolean
+  /**
+   * Whether the line itself sets a variable or writes a file, by an assignment or a redirection. `/dev/null`
+   * and other descriptors do not count.
+   */
+  changesState: boolean
 }
 
 export interface ShellCommand {
@@ -45,7 +50,8 @@ export interface ShellWord {
 export function readShellCommands(line: string): ShellReading {
   const reader = new ShellReader()
   reader.readText(line, [])
-  return { commands: reader.commands, complete: reader.complete }
+  const { commands, complete, changesState } = reader
+  return { commands, complete, changesState }
 }
 
 /**
@@ -195,6 +201,7 @@ interface InnerSetting {
 class ShellReader {
   readonly commands: PossibleCommand[] = []
   complete = true
+  changesState = false
   #evidence: CommandEvidence = 'runs'
   readonly #isGuarded: ((program: string) => boolean) | undefined
   readonly #texts = new Set<string>()
@@ -244,6 +251,7 @@ class ShellReader {
   private visit(node: SyntaxNode, setting: Setting): void {
     if (node.type === 'Script') this.noticeErrors(node)
     if (node.type === 'Command') this.readCommand(node, setting)
+    if (changesState(node)) this.changesState = true
     let innerSetting = setting
     if ('script' in node) {
       if (node.script === undefined) this.giveUp()
@@ -526,6 +534,27 @@ function isConstantPart(part: WordPart): boolean {
     return part.parts.every(({ type }) => type === 'Literal')
   }
   return part.type === 'Literal' || part.type === 'SingleQuoted' || part.type === 'AnsiCQuoted'
+}
+
+/** Whether a part of a line sets a variable or writes a file, apart from its commands. */
+function changesState(node: SyntaxNode): boolean {
+  switch (node.type) {
+    case 'Assignment':
+    case 'For':
+    case 'Select':
+    case 'Coproc':
+      return true
+    case 'ParameterExpansion':
+      return node.operation?.type === 'Default' && node.operation.operator.endsWith('=')
+    case 'Redirect': {
+      if (node.descriptor?.type === 'FileDescriptorVariable') return true
+      const target = node.target?.value ?? ''
+      if (node.operator.endsWith('&') && /^(?:\d+-?|-)$/.test(target)) return false
+      return node.operator !== '<' && !/^\/dev\/(?:null|stdout|stderr)$/.test(target)
+    }
+    default:
+      return false
+  }
 }
 
 function redirectionText(node: Redirection): string[] {

@@ -11,12 +11,17 @@ import { fitsText } from '#core/fits-text'
 // Compares patterns of commands with shell lines. This module loads the lexer for such lines, which the hook
 // needs only for shell calls.
 
-/** Whether every command of a line matches a pattern. */
+/**
+ * Whether every command of a line matches a pattern, and nothing else in the line changes anything: a variable
+ * such as `PATH` can replace a program, and a redirection can write any file.
+ */
 export function runsOnly(line: string, patterns: readonly string[]): boolean {
-  const { commands, complete } = readShellCommands(line)
-  if (!complete) return false
+  const { commands, complete, changesState } = readShellCommands(line)
+  if (!complete || changesState) return false
   // A command may follow `--`, but an option is not a command: `npm test -- --watch=false`.
-  const programs = commands.filter(({ words }) => words[0]?.text.startsWith('-') !== true)
+  const programs = commands.filter(
+    ({ words, wrappers }) => wrappers.length === 0 || words[0]?.text.startsWith('-') !== true,
+  )
   const isListed = (command: ShellCommand): boolean =>
     patterns.some((pattern) => runsExactly(command, pattern))
   return programs.length > 0 && programs.every(isListed)
