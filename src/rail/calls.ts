@@ -1,10 +1,10 @@
-import { relative, resolve, sep } from 'node:path'
 import type { Platform } from '#hooks/adapters'
 import type { ToolCall } from '#trigger/tool-call'
 import { parseAllowedTools } from '#skill/allowed-tools'
 import type { AllowedTool } from '#skill/model'
 import { fitsText } from '#core/fits-text'
 import { fitsMcpPattern, foldToolName, readMcpPattern } from '#core/mcp-names'
+import { isFileOf, mayBeFile } from './call-paths.ts'
 import { mayName } from './plain-lines.ts'
 
 /** One call of a client's tool, in the form for guards and lists of tools. */
@@ -17,11 +17,13 @@ export interface ClientCall {
   /** Absolute, like `workspace`: relative paths of the call start here, those of patterns in `workspace`. */
   cwd: string
   workspace: string
+  /** The directory that a client may use for `~`. */
+  home: string
 }
 
 /** Claude Code's names for the tools that every client has under a different name. */
 const commonNames: Readonly<Record<ToolCall['kind'], readonly string[]>> = {
-  edit: ['edit', 'write', 'notebookedit'],
+  edit: ['edit', 'write', 'multiedit', 'notebookedit'],
   read: ['read'],
   shell: ['bash'],
   skill: ['skill'],
@@ -29,62 +31,91 @@ const commonNames: Readonly<Record<ToolCall['kind'], readonly string[]>> = {
 
 /** Whether a guard covers a call. A command that may be a guarded one counts. */
 export async function isGuarded(call: ClientCall, guard: string): Promise<boolean> {
-  const entries = parseAllowedTools(guard).filter((entry) => namesTool(entry, call))
-  const patterns = patternsOf(entries)
-  if (patterns === 'everything') return true
-  if (patterns.length === 0) return false
+  const entries = parseAllowedTools(guard)
+  const commands = patternsOf(entries.filter((entry) => namesShell(entry, call)))
+  if (commands === 'everything') return true
   const line = call.call?.command ?? ''
-  const named = line === '' ? [] : patterns.filter((pattern) => mayName(line, pattern))
+  const named = line === '' ? [] : commands.filter((pattern) => mayName(line, pattern))
   if (named.length > 0) {
     const { mayRun } = await import('./shell-calls.ts')
     if (named.some((pattern) => mayRun(line, pattern))) return true
   }
-  if (call.call?.kind === 'shell') return false
-  const paths = pathsOf(call)
-  const isNamed = (pattern: string): boolean => paths.some((path) => fitsPath(path, pattern))
-  return call.call === undefined || patterns.some(isNamed)
+  const files = patternsOf(entries.filter((entry) => namesOther(entry, call)))
+  if (files === 'everything') return true
+  const { kind, paths = [] } = call.call ?? {}
+  // A call whose file is not known may be about any file.
+  if (files.length > 0 && (kind === undefined || (paths.length === 0 && line === ''))) return true
+  return files.some((pattern) => paths.some((path) => mayBeAbout(path, pattern, call)))
 }
 
-/** Whether a list of tools allows a call; a shell line needs an entry for each of its commands. */
+/**
+ * Whether a list of tools allows a call. A shell line needs an entry for each of its commands, and a patch in
+ * it an entry for each of its files.
+ */
 export async function isAllowed(call: ClientCall, tools: string): Promise<boolean> {
-  const entries = parseAllowedTools(tools).filter((entry) => namesTool(entry, call))
-  const patterns = patternsOf(entries)
-  if (patterns === 'everything') return true
-  if (patterns.length === 0) return false
-  const line = call.call?.command ?? ''
-  if (call.call?.kind !== 'shell' && line === '') {
-    const paths = pathsOf(call)
-    return paths.length > 0 && paths.every((path) => patterns.some((one) => fitsPath(path, one)))
-  }
+  // Without a name, nothing says which tool the client calls.
+  if (call.tool === '') return false
+  const entries = parseAllowedTools(tools)
+  const files = patternsOf(entries.filter((entry) => namesOther(entry, call)))
+  const { kind, paths = [], command: line = '' } = call.call ?? {}
+  const isOfFiles = paths.length > 0 && paths.every((path) => isAbout(path, files, call))
+  if (kind !== 'shell' && line === '') return files === 'everything' || isOfFiles
+  if (paths.length > 0 && !isOfFiles) return false
+  const commands = patternsOf(entries.filter((entry) => namesShell(entry, call)))
+  if (commands === 'everything') return true
+  // Who may edit every file may do so with a patch in a shell line.
+  const listed = files === 'everything' ? [...commands, 'apply_patch:*'] : commands
+  if (listed.length === 0) return false
   const { runsOnly } = await import('./shell-calls.ts')
-  return runsOnly(line, patterns)
+  return runsOnly(line, listed)
 }
+
+type Patterns = readonly string[] | 'everything'
 
 /** Returns the patterns of the entries; `everything` if an entry names its tool without limits. */
-function patternsOf(entries: readonly AllowedTool[]): readonly string[] | 'everything' {
+function patternsOf(entries: readonly AllowedTool[]): Patterns {
   const patterns = entries.map(({ pattern }) => pattern ?? '')
   const isEverything = patterns.some((pattern) => ['', '*', ':*'].includes(pattern))
   return isEverything ? 'everything' : patterns
 }
 
-function namesTool({ tool }: AllowedTool, { client, tool: name, call }: ClientCall): boolean {
+/** A shell line with a patch is both: a command, and an edit of the patch's files. */
+function isOfShell({ call }: ClientCall): boolean {
+  return call !== undefined && (call.kind === 'shell' || call.command !== '')
+}
+
+function namesShell(entry: AllowedTool, call: ClientCall): boolean {
+  return isOfShell(call) && namesTool(entry, call, [call.tool, ...commonNames.shell])
+}
+
+function namesOther(entry: AllowedTool, call: ClientCall): boolean {
+  const { tool, call: { kind } = {} } = call
+  if (kind === 'shell') return false
+  const common = kind === undefined ? [] : commonNames[kind]
+  return namesTool(entry, call, isOfShell(call) ? common : [tool, ...common])
+}
+
+function namesTool(
+  { tool }: AllowedTool,
+  { client, tool: name }: ClientCall,
+  names: readonly string[],
+): boolean {
+  // A client that names no tool may call any.
+  if (name === '') return true
   const mcp = readMcpPattern(tool)
   if (mcp) return fitsMcpPattern(name, mcp, client)
-  const wanted = foldToolName(tool)
-  // A shell line that edits with a patch is both.
-  const shell = call && call.command !== '' ? commonNames.shell : []
-  const common = call ? commonNames[call.kind] : []
-  return [foldToolName(name), ...common, ...shell].some((one) => fitsText(one, wanted))
+  return names.some((one) => fitsText(foldToolName(one), foldToolName(tool)))
 }
 
-/** Returns the paths of a call, relative to the project if they are inside. */
-function pathsOf({ call, cwd, workspace }: ClientCall): string[] {
-  return (call?.paths ?? []).map((path) => {
-    const below = relative(workspace, resolve(cwd, path)).split(sep).join('/')
-    return below.startsWith('..') ? resolve(cwd, path) : below
-  })
+function mayBeAbout(path: string, pattern: string, call: ClientCall): boolean {
+  return call.call?.kind === 'skill'
+    ? fitsText(path.toLowerCase(), pattern.toLowerCase())
+    : mayBeFile(path, pattern, call)
 }
 
-function fitsPath(path: string, pattern: string): boolean {
-  return fitsText(path, pattern.replace(/^\.?\/(?!\/)/, '').replaceAll(/\*+/g, '*'))
+function isAbout(path: string, patterns: Patterns, call: ClientCall): boolean {
+  if (patterns === 'everything') return true
+  return call.call?.kind === 'skill'
+    ? patterns.some((pattern) => fitsText(path, pattern))
+    : isFileOf(path, patterns, call)
 }

@@ -1,6 +1,6 @@
 import { uniqueText } from '#core/runtime'
 import { lockHolder } from '#core/file-lock'
-import { findWorkspace } from '#core/read-files'
+import { findWorkspace, isInside, realPathOf } from '#core/read-files'
 import { safeLine } from '#core/text'
 import { type ChainSkill, type RailAnswer, type RailEvent, tellBeginning } from '#hooks/rail-hook'
 import { guardsIn } from '#trust/accepted-guards'
@@ -323,11 +323,12 @@ async function answerCall(event: RailEvent, means: Means): Promise<RailAnswer | 
   const started = mayStartChain(payload) ? await startByCall(event, means) : undefined
   if (started) return started
   const workspace = findWorkspace(runtime.cwd, runtime)
-  const rails = railsFor(event, session, workspace)
+  const rails = railsFor(event, session)
   const records = guardsIn(runtime, [runtime.cwd, ...projectFolders(runtime)])
   const starting = session === undefined ? undefined : startingChain(runtime, session)
   if (rails.length === 0 && records.length === 0 && starting === undefined) return undefined
-  const clientCall = { client: platform, tool, call, cwd: runtime.cwd, workspace }
+  const { cwd, home } = runtime
+  const clientCall = { client: platform, tool, call, cwd, workspace, home }
   let asked: RailAnswer | undefined
   for (const reading of rails) {
     const reason =
@@ -482,17 +483,24 @@ async function noticeAnswer(
   return await handToDriver(event, { kind: 'agreed', session, step, question }, means)
 }
 
-function railsFor(
-  { runtime, platform }: RailEvent,
-  session: string | undefined,
-  workspace: string,
-) {
+function railsFor({ runtime, platform }: RailEvent, session: string | undefined) {
   const own = session === undefined ? ({ kind: 'none' } as const) : readRail(runtime, session)
   if (own.kind !== 'none') return [own]
   if (session !== undefined && !unattributed.has(platform)) return []
   return readRails(runtime).filter(
-    (reading) => reading.kind === 'unreadable' || reading.rail.workspace === workspace,
+    (reading) => reading.kind === 'unreadable' || isHere(runtime, reading.rail.workspace),
   )
+}
+
+/** Whether the agent works or was started in a project, also in a repository inside of it. */
+function isHere(runtime: RailEvent['runtime'], workspace: string): boolean {
+  const folders = [runtime.cwd, ...projectFolders(runtime)]
+  // A home with a rail does not include every project in it.
+  const isHome = isInside(workspace, realPathOf(runtime.home) ?? runtime.home)
+  return folders.some((folder) => {
+    const real = realPathOf(folder) ?? folder
+    return isHome ? real === workspace : isInside(workspace, real)
+  })
 }
 
 /** The agent has called a tool: a chain that it loaded starts, and work in this turn is noted. */

@@ -12,7 +12,7 @@ export async function denialOf(
   rail: RailSession,
   input: string,
 ): Promise<string | undefined> {
-  const reason = await reasonAgainst(call, rail, input)
+  const reason = await reasonAgainst({ ...call, workspace: rail.workspace }, rail, input)
   return reason === undefined || (await isReport(call)) ? undefined : reason
 }
 
@@ -35,8 +35,9 @@ async function reasonAgainst(
     return `\`${calls}\` belongs to the step \`${guard.step}\` of the chain \`${chain}\`, ${whyClosed(guard, rail)}`
   }
   if (step?.tools === undefined || standing === 'paused') return undefined
-  if (isFree(call) || (await isAllowed(call, step.tools))) return undefined
-  return `The step \`${step.step}\` allows only: ${step.tools}`
+  if (isFree(call) || isReportTool(call) || (await isAllowed(call, step.tools))) return undefined
+  const shell = isShell(call) ? '. A shell line may neither set variables nor write to files' : ''
+  return `The step \`${step.step}\` allows only: ${step.tools}${shell}`
 }
 
 /** Why the guard of a step is closed, and what the agent does now, after the name of the step. */
@@ -66,7 +67,8 @@ export async function denialWithoutRail(
     const isOpen = ({ step }: { step: string }): boolean =>
       rails.some((rail) => opensGuard(rail, { workspace, path }, step))
     for (const guard of guards) {
-      if (isOpen(guard) || !(await isGuarded(call, guard.calls))) continue
+      const located = { ...call, workspace: workspace ?? call.workspace }
+      if (isOpen(guard) || !(await isGuarded(located, guard.calls))) continue
       if (await isReport(call)) return undefined
       const calls = guardedCalls(guard.calls).join(' and ')
       const start = chainCalls[adapters[call.client].sigil].replace('NAME', () => name)
@@ -110,6 +112,15 @@ function isFree({ tool }: ClientCall): boolean {
 async function isReport(call: ClientCall): Promise<boolean> {
   const forms = 'Bash(skillrail chain report:*) Bash(npx skillrail chain report:*)'
   return call.call?.kind === 'shell' && (await isAllowed(call, forms))
+}
+
+/** Whether a call reports about the step itself, by the MCP server. Guards and rail words apply to it. */
+function isReportTool({ call, tool }: ClientCall): boolean {
+  return call === undefined && /[^a-z\d]chain_report$/i.test(tool)
+}
+
+function isShell({ call }: ClientCall): boolean {
+  return call?.kind === 'shell'
 }
 
 /** Whether a call loads the skill `rail`, with which a user decides, also with its package's name. */
