@@ -43,11 +43,14 @@ export interface HookPayload {
 
 type PayloadReading = { ok: true; payload: HookPayload } | { ok: false; message: string }
 
-/** The events by the names of all clients, in lower case. Any other name is a prompt. */
-function eventCalled(name: string): HookEvent {
+/**
+ * The event by the names of all clients, in lower case. Any other name is a prompt, or a call of a tool if the
+ * event is only about a tool: guards must see it.
+ */
+function eventCalled(name: string, isOnlyAboutTool: boolean): HookEvent {
   const isCalledSo = (kind: HookEvent) =>
     Object.values(adapters).some(({ events }) => events[kind]?.toLowerCase() === name.toLowerCase())
-  return eventKinds.find(isCalledSo) ?? 'prompt'
+  return eventKinds.find(isCalledSo) ?? (isOnlyAboutTool ? 'before' : 'prompt')
 }
 
 /** Reads stdin. All clients send one JSON object, but name the fields differently. */
@@ -58,13 +61,15 @@ export function readPayload(input: string, name?: string): PayloadReading {
   const first = (...names: readonly string[]): string | undefined =>
     names.map((key) => value[key]).find(isText)
   const eventName = first('hook_event_name') ?? name ?? ''
-  const event = eventCalled(eventName)
-  const rawInput = value['tool_input'] ?? value['toolArgs']
-  const toolInput = typeof rawInput === 'string' ? rawInput : JSON.stringify(rawInput ?? '')
   const tool = first('tool_name', 'toolName') ?? ''
-  const call = readCall(tool, parseJson(toolInput) ?? rawInput)
-  const { paths = [] } = call ?? {}
-  const command = call?.kind === 'shell' ? call.command : ''
+  const rawInput = value['tool_input'] ?? value['toolArgs']
+  const isAboutTool = tool !== '' || rawInput !== undefined
+  const event = eventCalled(eventName, isAboutTool && readPrompt(value) === undefined)
+  const isJson = typeof rawInput === 'string'
+  const toolInput = isJson ? rawInput : jsonText(rawInput ?? '', input)
+  const toolFields = isJson ? (parseJson(rawInput) ?? rawInput) : rawInput
+  const call = readCall(tool, toolFields)
+  const { paths = [], command = '' } = call ?? {}
   const prompt = event === 'prompt' ? readPrompt(value) : [tool, ...paths, command].join(' ').trim()
   if (prompt === undefined) return refused('standard input holds no prompt')
   const session = first('session_id', 'sessionId', 'conversation_id')
@@ -99,10 +104,19 @@ export function readPayload(input: string, name?: string): PayloadReading {
       hasBackgroundTasks: [value['background_tasks'], value['tasks']].some(
         (tasks) => Array.isArray(tasks) && tasks.length > 0,
       ),
-      skillArguments: argumentsOf(parseJson(toolInput) ?? rawInput),
+      skillArguments: argumentsOf(toolFields),
       fromCursor: value['cursor_version'] !== undefined,
       fromCopilot: timestamp !== undefined,
     },
+  }
+}
+
+/** Returns the JSON of a value; `input` if the value is too deep for that. */
+function jsonText(value: unknown, input: string): string {
+  try {
+    return JSON.stringify(value)
+  } catch {
+    return input
   }
 }
 
@@ -122,6 +136,7 @@ function argumentsOf(input: unknown): string {
 /** The kind of each client's tools, by their names in lower case. */
 const toolKinds: Readonly<Record<string, ToolCall['kind'] | undefined>> = {
   edit: 'edit',
+  multiedit: 'edit',
   write: 'edit',
   create: 'edit',
   replace: 'edit',
@@ -139,7 +154,9 @@ const toolKinds: Readonly<Record<string, ToolCall['kind'] | undefined>> = {
   activate_skill: 'skill',
 }
 
-const pathKeys = ['file_path', 'filePath', 'path', 'notebook_path', 'skill', 'name']
+/** A field with paths: `file_path`, `filePath`, `notebook_path`, `paths`. */
+const pathKey = /paths?$/i
+const skillKeys = ['skill', 'name', 'path']
 const patchKeys = ['command', 'patchText', 'input', 'patch']
 
 /** The files and the command of a tool call; undefined if it concerns no file and no command. */
@@ -148,14 +165,50 @@ export function readCall(tool: string, input: unknown): ToolCall | undefined {
   if (!kind) return undefined
   const fields = typeof input === 'string' ? { input } : objectOf(input)
   const texts = (keys: readonly string[]): string[] => keys.map((key) => fields[key]).filter(isText)
-  const [command = ''] = kind === 'shell' ? texts(['command']) : []
+  if (kind === 'skill') return { kind, paths: texts(skillKeys).slice(0, 1), command: '' }
+  const command = kind === 'shell' ? commandOf(fields) : ''
+  const paths = kind === 'shell' ? [] : pathsOf(fields)
   // Codex passes a patch to its shell, too; the same line can run other commands.
-  const patch = texts(patchKeys).find((text) => text.includes('*** Begin Patch'))
-  if (patch !== undefined) {
-    const lines = patch.matchAll(/^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\r?$/gm)
-    return { kind: 'edit', paths: Array.from(lines, ([, path = '']) => path), command }
+  const patches = [...texts(patchKeys), command].filter((text) => text.includes('*** Begin Patch'))
+  if (patches.length === 0) return { kind, paths, command }
+  const patched = new Set([...paths, ...patches.flatMap(patchedFiles)])
+  return { kind: 'edit', paths: [...patched], command }
+}
+
+/** Clients that apply a patch ignore blanks around its lines. */
+function patchedFiles(patch: string): string[] {
+  const lines = patch.matchAll(/^\s*\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gm)
+  return Array.from(lines, ([, path = '']) => path.trim())
+}
+
+function pathsOf(fields: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(fields).flatMap(([key, value]) => {
+    if (!pathKey.test(key)) return []
+    return (Array.isArray(value) ? value : [value]).filter(isText)
+  })
+}
+
+/** The line of a shell call. Texts in any other form are read as arguments, joined, and each as a line. */
+function commandOf(fields: Readonly<Record<string, unknown>>): string {
+  const { command } = fields
+  if (typeof command === 'string') return command
+  const texts = textsIn(command ?? fields)
+  const words = texts.map((text) => `'${text.replaceAll("'", String.raw`'\''`)}'`).join(' ')
+  const isFlat = Array.isArray(command) && command.every(isText)
+  return [words, texts.join(' '), ...(isFlat ? [] : texts)].join('\n').trim()
+}
+
+/** Returns all texts in a value, however deep, in their order. */
+function textsIn(value: unknown): string[] {
+  const texts: string[] = []
+  const rest = [value]
+  while (rest.length > 0) {
+    const next = rest.pop()
+    if (isText(next)) texts.push(next)
+    else if (Array.isArray(next)) rest.push(...next.toReversed())
+    else if (isObject(next)) rest.push(...Object.values(next).toReversed())
   }
-  return { kind, paths: kind === 'shell' ? [] : texts(pathKeys).slice(0, 1), command }
+  return texts
 }
 
 function isText(value: unknown): value is string {

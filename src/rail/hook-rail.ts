@@ -63,8 +63,10 @@ async function mayConcern(event: RailEvent): Promise<boolean> {
       if (session === undefined) return false
       return isResumption(payload.prompt) || (await calledChain(event, prompt)) !== undefined
     case 'before':
-      // The session may be that of a subagent, to which the project's rails apply too.
-      if (unattributed.has(platform) && mayExist(railsDirectory(runtime))) return true
+      // The project's rails apply to a call of an unknown session, and to that of a subagent with its own session.
+      if (session === undefined || unattributed.has(platform)) {
+        if (mayExist(railsDirectory(runtime))) return true
+      }
       return mayStartChain(payload) || mayExist(guardsDirectory(runtime))
     case 'after': {
       const [name] = call?.kind === 'skill' ? call.paths : []

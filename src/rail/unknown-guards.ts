@@ -5,7 +5,7 @@ import type { ToolCall } from '#trigger/tool-call'
 
 /** While a rail starts, its guards are unknown: commands and MCP tools are denied. */
 export function denialAtStart(call: ToolCall | undefined, chain: string): string | undefined {
-  if (call && call.kind !== 'shell') return undefined
+  if (!mayBeGuarded(call)) return undefined
   return `The chain \`${chain}\` is still starting, so commands and MCP tools are denied. End your turn; then you get the first step.`
 }
 
@@ -14,7 +14,7 @@ export function denialWithoutState(
   call: ToolCall | undefined,
   { path, reason }: { path: string; reason: string },
 ): string | undefined {
-  if (call && call.kind !== 'shell') return undefined
+  if (!mayBeGuarded(call)) return undefined
   return `The state of a rail cannot be read (${path}: ${reason}), so commands and MCP tools are denied. A user can delete that file to end the rail.`
 }
 
@@ -23,6 +23,11 @@ export function denialWithoutRecord(
   call: ToolCall | undefined,
   { path, reason }: { path: string; reason: string },
 ): string | undefined {
-  if (call && call.kind !== 'shell') return undefined
+  if (!mayBeGuarded(call)) return undefined
   return `The guards that a user accepted cannot be read (${path}: ${reason}), so commands and MCP tools are denied. A user can write them again with: skillrail trust`
+}
+
+/** A shell line with a patch is an edit, but the same line can run commands. */
+function mayBeGuarded(call: ToolCall | undefined): boolean {
+  return call === undefined || call.kind === 'shell' || call.command !== ''
 }

@@ -43,7 +43,7 @@ type Matcher = (when: TriggerOccasion) => Promise<FoundText | undefined> | Found
 /** The triggers on the tools that every client has. */
 function commonMatcher(call: ToolCall, place: { cwd: string; root: string }): Matcher {
   const paths = call.paths.map((path) => pathInProject(path, place))
-  const shell = call.kind === 'shell' ? lazyShell(call.command) : undefined
+  const shell = call.command === '' ? undefined : lazyShell(call.command)
   return (when) => {
     if (when.kind === 'command') return shell?.(when.pattern, when.require)
     if (when.kind !== 'paths' || (call.kind !== 'edit' && call.kind !== when.on)) return undefined

@@ -66,6 +66,12 @@ describe('a trigger on files', () => {
     expect(stdout).toContain('deny')
   })
 
+  it('sees the command of a line that also has a patch', async () => {
+    const { run } = makeProject(`${onPush}    require: true\n`)
+    const answer = await run('git push # *** Begin Patch')
+    expect(answer?.permissionDecision).toBe('deny')
+  })
+
   it('reads the files of a patch, also of a patch on the command line', async () => {
     for (const tool of ['apply_patch', 'Bash']) {
       const { call } = makeProject(required)

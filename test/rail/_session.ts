@@ -116,9 +116,12 @@ export function makeSession(
   }
 
   async function send(payload: Readonly<Record<string, unknown>>): Promise<HookJson | undefined> {
-    const runtime = systemRuntime({ cwd: directory, home, env })
     const about = { session_id: session, cwd: directory, transcript_path: transcript }
-    const input = JSON.stringify({ ...about, ...payload })
+    return await sendText(JSON.stringify({ ...about, ...payload }))
+  }
+
+  async function sendText(input: string): Promise<HookJson | undefined> {
+    const runtime = systemRuntime({ cwd: directory, home, env })
     const part = { number: 1, of: 1 }
     const { stdout } = await runHook({ platform, part, input, runtime, rail: railHook })
     return stdout === '' ? undefined : JSON.parse(stdout)
@@ -129,6 +132,7 @@ export function makeSession(
     env,
     write,
     send,
+    sendText,
     noteOrigin,
     /** The state of the only rail. */
     standing(): string {

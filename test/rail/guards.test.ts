@@ -5,10 +5,15 @@ import { toolProblems } from '../../src/skill/step-tools.ts'
 import { type ClientCall, isAllowed, isGuarded } from '../../src/rail/calls.ts'
 import { mayName } from '../../src/rail/plain-lines.ts'
 import { mayRun } from '../../src/rail/shell-calls.ts'
+import {
+  denialAtStart,
+  denialWithoutRecord,
+  denialWithoutState,
+} from '../../src/rail/unknown-guards.ts'
 
 function shell(command: string): ClientCall {
   const call = readCall('Bash', { command })
-  return { client: 'claude', tool: 'Bash', call, cwd: '/w', workspace: '/w' }
+  return { client: 'claude', tool: 'Bash', call, cwd: '/w', workspace: '/w', home: '/h' }
 }
 
 const isDenied = async (line: string, guard = 'Bash(tool push:*)'): Promise<boolean> => {
@@ -116,7 +121,7 @@ describe('a guard on a shell command', () => {
   it.each(['Bash', 'bash', 'shell', 'run_shell_command'])('denies a call of %s', async (tool) => {
     for (const command of ['tool push', "tool push; echo '*** Begin Patch'"]) {
       const call = readCall(tool, { command })
-      const about = { client: 'gemini', tool, call, cwd: '/w', workspace: '/w' } as const
+      const about = { ...shell(''), client: 'gemini', tool, call } as const
       expect(await isGuarded(about, 'Bash(tool push:*)')).toBe(true)
     }
   })
@@ -126,15 +131,156 @@ describe('a guard on a shell command', () => {
     expect(await isDenied('"$EDITOR" file', 'Bash(publish:*)')).toBe(false)
   })
 
+  it('that nobody can read denies every call with a command, also with a patch', () => {
+    const file = { path: '/f', reason: 'it is not JSON' }
+    for (const tool of ['Bash', 'shell', 'run_shell_command']) {
+      for (const command of ['tool push', 'tool push # *** Begin Patch', '*** Begin Patch']) {
+        const call = readCall(tool, { command })
+        const denials = [
+          denialAtStart(call, 'ship'),
+          denialWithoutState(call, file),
+          denialWithoutRecord(call, file),
+        ]
+        expect(denials).not.toContain(undefined)
+      }
+    }
+    expect(denialAtStart(readCall('apply_patch', { input: '*** Begin Patch' }), 'ship')).toBe(
+      undefined,
+    )
+  })
+
   it('is not bypassed when a patch in a shell line hides other commands from a list of tools', async () => {
     const patch = "apply_patch <<'E'\n*** Begin Patch\n*** Add File: a\n+x\n*** End Patch\nE\n"
     expect(await isAllowed(shell(`${patch}tool push`), 'Edit(a)')).toBe(false)
     expect(await isAllowed(shell(`${patch}tool push`), 'Bash(apply_patch:*)')).toBe(false)
   })
 
-  it.each(['--', '-x', '--run; -q', ''])('does not let a list of tools allow %j', async (line) => {
-    expect(await isAllowed(shell(line), 'Read')).toBe(false)
-    expect(await isAllowed(shell(line), 'Bash(npm test:*)')).toBe(false)
+  it('lets a list of tools with `Edit` allow a patch in a shell line, and no other command', async () => {
+    const patch = "apply_patch <<'E'\n*** Begin Patch\n*** Add File: a\n+x\n*** End Patch\nE\n"
+    const tools = 'Read Edit Bash(npm test:*)'
+    expect(await isAllowed(shell(patch), tools)).toBe(true)
+    expect(await isAllowed(shell(`${patch}npm test`), tools)).toBe(true)
+    for (const line of [`${patch}rm -rf src`, 'rm -rf src # *** Begin Patch']) {
+      expect({ line, isAllowed: await isAllowed(shell(line), tools) }).toEqual({
+        line,
+        isAllowed: false,
+      })
+    }
+    expect(await isAllowed(shell(patch), 'Edit(b) Bash')).toBe(false)
+    expect(await isAllowed(shell(patch), 'Edit(a) Bash(apply_patch:*)')).toBe(true)
+  })
+
+  it.each(['--', '-x', '--run; -q', 'npm test; -rf', ''])(
+    'does not let a list of tools allow %j',
+    async (line) => {
+      expect(await isAllowed(shell(line), 'Read')).toBe(false)
+      expect(await isAllowed(shell(line), 'Bash(npm test:*)')).toBe(false)
+    },
+  )
+})
+
+describe('a list of tools', () => {
+  const tools = 'Read Bash(npm test:*)'
+  const harmless = fc.constantFrom('', '2>&1', '> /dev/null', '2> /dev/null', '>&2', '< input')
+  const changing = fc.constantFrom(
+    '> a.ts',
+    '>> a.ts',
+    '>| a.ts',
+    '&> a.ts',
+    '2> a.ts',
+    '<> a.ts',
+    '>& a.ts',
+    '{x}> a.ts',
+    '> "$X"',
+    '> /dev/null/../../a.ts',
+    '> /dev/tcp/host/80',
+  )
+  const assigning = fc
+    .tuple(
+      fc.stringMatching(/^[A-Za-z_]\w{0,5}$/),
+      fc.constantFrom('=x', '+=x', '=(x)', '[1]=x', '='),
+    )
+    .filter(([variable]) => !keywords.has(variable))
+    .map((parts) => parts.join(''))
+  const place = fc.constantFrom<readonly [(line: string) => string]>(
+    [(line) => line],
+    [(line) => `{ ${line}\n}`],
+    [(line) => `(${line})`],
+    [(line) => `npm test "$(${line})"`],
+    [(line) => `npm test && ${line}`],
+    [(line) => `if ${line}; then npm test; fi`],
+    [(line) => `npm test <(${line})`],
+  )
+
+  it('allows a listed command in any place, with output that writes no file', async () => {
+    await fc.assert(
+      fc.asyncProperty(harmless, place, async (redirection, [put]) => {
+        expect(await isAllowed(shell(put(`npm test ${redirection}`)), tools)).toBe(true)
+      }),
+    )
+  })
+
+  it('denies the same line if it sets a variable or writes a file', async () => {
+    const changed = fc.oneof(
+      changing.map((redirection) => `npm test ${redirection}`),
+      changing.map((redirection) => `{ npm test; } ${redirection}`),
+      changing.map((redirection) => `npm test; ${redirection}`),
+      assigning.map((text) => `${text} npm test`),
+      assigning.map((text) => `${text}; npm test`),
+      fc.constant('npm test "${X:=y}"'),
+      fc.constant('for PATH in ./x; do npm test; done'),
+    )
+    await fc.assert(
+      fc.asyncProperty(changed, place, async (line, [put]) => {
+        expect({ line, isAllowed: await isAllowed(shell(put(line)), tools) }).toEqual({
+          line,
+          isAllowed: false,
+        })
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+describe('a call without a text as its command', () => {
+  const isDeniedCall = async (input: unknown): Promise<boolean> =>
+    await isGuarded({ ...shell(''), call: readCall('Bash', input) }, 'Bash(tool push:*)')
+
+  it('is denied if its texts are a guarded command, whatever their form', async () => {
+    const line = fc.constantFrom('tool push', 'cd x && tool push', 'tool -q push')
+    const words = fc.constantFrom(
+      ['tool', 'push'],
+      ['bash', '-lc', 'tool push'],
+      ['env', 'tool', 'push'],
+      ['tool push'],
+    )
+    const leaf = fc.oneof(line, words)
+    const wrapped = fc.letrec((tie) => ({
+      value: fc.oneof(
+        { depthSize: 'small' },
+        leaf,
+        fc.array(tie('value'), { minLength: 1, maxLength: 1 }),
+        fc.dictionary(fc.constantFrom('a', 'b'), tie('value'), { minKeys: 1, maxKeys: 1 }),
+      ),
+    })).value
+    const input = fc.oneof(
+      wrapped.map((command) => ({ command })),
+      wrapped.map((script) => ({ script, timeout: 3 })),
+      line,
+    )
+    await fc.assert(fc.asyncProperty(input, async (value) => await isDeniedCall(value)))
+  })
+
+  it('is allowed if they are another command', async () => {
+    expect(
+      await isAllowed(
+        { ...shell(''), call: readCall('Bash', { command: ['npm', 'test'] }) },
+        'Bash(npm test:*)',
+      ),
+    ).toBe(true)
+    for (const command of [['tool', 'pull'], ['ls'], '', null, 7, []]) {
+      expect(await isDeniedCall({ command })).toBe(false)
+    }
   })
 })
 
