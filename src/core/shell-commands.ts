@@ -536,25 +536,19 @@ function isConstantPart(part: WordPart): boolean {
   return part.type === 'Literal' || part.type === 'SingleQuoted' || part.type === 'AnsiCQuoted'
 }
 
+/** Nodes that set a variable. */
+const setters: ReadonlySet<SyntaxNode['type']> = new Set(['Assignment', 'For', 'Select', 'Coproc'])
+
 /** Whether a part of a line sets a variable or writes a file, apart from its commands. */
 function changesState(node: SyntaxNode): boolean {
-  switch (node.type) {
-    case 'Assignment':
-    case 'For':
-    case 'Select':
-    case 'Coproc':
-      return true
-    case 'ParameterExpansion':
-      return node.operation?.type === 'Default' && node.operation.operator.endsWith('=')
-    case 'Redirect': {
-      if (node.descriptor?.type === 'FileDescriptorVariable') return true
-      const target = node.target?.value ?? ''
-      if (node.operator.endsWith('&') && /^(?:\d+-?|-)$/.test(target)) return false
-      return node.operator !== '<' && !/^\/dev\/(?:null|stdout|stderr)$/.test(target)
-    }
-    default:
-      return false
+  if (node.type === 'ParameterExpansion') {
+    return node.operation?.type === 'Default' && node.operation.operator.endsWith('=')
   }
+  if (node.type !== 'Redirect') return setters.has(node.type)
+  if (node.descriptor?.type === 'FileDescriptorVariable') return true
+  const target = node.target?.value ?? ''
+  if (node.operator.endsWith('&') && /^(?:\d+-?|-)$/.test(target)) return false
+  return node.operator !== '<' && !/^\/dev\/(?:null|stdout|stderr)$/.test(target)
 }
 
 function redirectionText(node: Redirection): string[] {

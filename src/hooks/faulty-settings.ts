@@ -44,7 +44,10 @@ export function answerFaultySettings(
 }
 
 /** Whether a call reads or edits files with errors, and nothing else. */
-function isRepair({ paths }: ToolCall, { diagnostics }: SettingsError, cwd: string): boolean {
+function isRepair(call: ToolCall, { diagnostics }: SettingsError, cwd: string): boolean {
+  const { paths, command } = call
+  // A shell line with a patch can run other commands.
+  if (command !== '') return false
   const faulty = diagnostics.flatMap(({ path }) => realPathOf(path) ?? [])
   const isFaulty = (path: string): boolean => faulty.includes(realPathOf(resolve(cwd, path)) ?? '')
   return paths.length > 0 && paths.every(isFaulty)

@@ -101,6 +101,7 @@ describe('the hook, with settings that have errors', () => {
     expect(await ask({ tool_name: 'Read', tool_input: { file_path: path } })).toBe('')
     expect(await ask(patch(path))).toBe('')
     expect(await ask(patch(path, 'a.ts'))).toContain('deny')
+    expect(await ask({ ...patch(path), tool_name: 'Bash' })).toContain('deny')
     expect(await ask(patch(join(fixture.home, 'missing')))).toContain('deny')
   })
 
