@@ -134,15 +134,15 @@ function recordSchema() {
       value: z.custom<JsonValue>((value) => value !== undefined),
     }),
     z.object({ type: z.literal('gate'), ...gate, step: text, attempt: z.number().min(0) }),
-    /** `person`: at a terminal; `caller`: `--yes-gates` of the run. */
+    /** `person`: a user; `caller`: `--yes-gates` of the run. */
     z.object({
       type: z.literal('approval'),
       ...gate,
       approved: z.boolean(),
       by: z.enum(['person', 'caller']),
       user: text.optional(),
-      /** A prompt in the session of the agent, a question of its client, or a terminal; absent in older journals. */
-      channel: z.enum(['prompt', 'client', 'terminal']).optional(),
+      /** A prompt in the session of the agent, a question of its client, a terminal, or the view; absent in older journals. */
+      channel: z.enum(['prompt', 'client', 'terminal', 'view']).optional(),
       /** How hard it is for an agent to forge the decision. */
       strength: z.enum(['prompted', 'attended', 'signed', 'unknown']).optional(),
       /** Why the user decided so. */

@@ -14,7 +14,7 @@ const executing = [
   'chain report',
 ] as const
 
-type RunCommand = (typeof executing)[number] | 'runs reject' | 'runs cancel' | 'runs show'
+type RunCommand = (typeof executing)[number] | 'runs reject' | 'runs cancel' | 'runs show' | 'view'
 
 export type RunLine = (command: RunCommand, runId: string, more?: readonly string[]) => string
 

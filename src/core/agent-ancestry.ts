@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import type { Peers } from './connection-peer.ts'
 import { exitCode, type ExitCode, SkillrailError, systemCode } from './errors.ts'
 import {
   accountHome,
@@ -82,6 +83,32 @@ export function ancestryOf(
   for (const [index, one] of ancestors(pid, table).entries()) {
     if (one.entry === undefined) return { kind: 'unknown' }
     const client = index === 0 ? undefined : clientOf(one.entry.words)?.title
+    if (client !== undefined) return { kind: 'agent', client }
+  }
+  return { kind: 'none' }
+}
+
+/**
+ * Returns whether an agent client is, or has started, the process at the other end of a connection on this
+ * machine. `unknown` if the process cannot be identified.
+ */
+export function ancestryOfPeer(
+  { pids, isCertain }: Peers,
+  platform: NodeJS.Platform,
+  table: ProcessTable = processTable(platform),
+): Ancestry {
+  const all = pids.map((pid) => startedBy(pid, table))
+  const agent = all.find(({ kind }) => kind === 'agent')
+  if (agent && isCertain) return agent
+  const isNone = all.length > 0 && all.every(({ kind }) => kind === 'none')
+  return { kind: isNone ? 'none' : 'unknown' }
+}
+
+function startedBy(pid: number, table: ProcessTable): Ancestry {
+  for (const one of ancestors(pid, table)) {
+    if (one.entry === undefined) return { kind: 'unknown' }
+    const mark = table.variables(one.pid)?.find((name) => Object.hasOwn(marks, name))
+    const client = clientOf(one.entry.words)?.title ?? (mark === undefined ? mark : marks[mark])
     if (client !== undefined) return { kind: 'agent', client }
   }
   return { kind: 'none' }

@@ -1,5 +1,6 @@
 import { SkillrailError } from '#core/errors'
 import { allSteps } from '#chain/plan-model'
+import type { GateRecord, RunJournal } from '#chain/run-journal'
 import type { ChainProject } from './chains.ts'
 import { requiredGate, waitingGates } from './gates.ts'
 
@@ -11,36 +12,49 @@ export interface WaitingApproval {
   approveWith: readonly ApprovalLine[]
 }
 
-/** A line to type. `session`: as a prompt in the session of the client that executes the chain. */
+/**
+ * A line to type. `session`: as a prompt in the session of the client that executes the chain; `view`: in a
+ * terminal, to approve in the browser.
+ */
 export type ApprovalLine =
   | { channel: 'session'; client: string; line: string }
-  | { channel: 'terminal'; line: string }
+  | { channel: 'terminal' | 'view'; line: string }
 
 /** The gates that a run waits at; none if its journal cannot be read. */
 export async function approvalsOf(
-  { store, context, line }: ChainProject,
+  project: ChainProject,
   runId: string,
 ): Promise<WaitingApproval[]> {
   try {
-    const journal = store.read(runId)
-    const gates = await waitingGates(journal, context.runtime)
-    const steps = allSteps(journal.plan.root)
-    return gates.map(({ step }) => {
-      const planned = steps.find((one) => one.step === step)
-      const required = requiredGate(planned?.gate, context.settings)
-      const strength = required === true ? 'prompted' : required
-      const signing = strength === 'signed' ? ['--sign'] : []
-      const terminal = line('runs approve', runId, ['--step', step, ...signing])
-      const { rail } = journal.run
-      // A prompt opens a plain gate only.
-      const session: ApprovalLine[] =
-        rail && strength === 'prompted'
-          ? [{ channel: 'session', client: rail.client, line: `rail approve ${step}` }]
-          : []
-      return { step, strength, approveWith: [...session, { channel: 'terminal', line: terminal }] }
-    })
+    const journal = project.store.read(runId)
+    const gates = await waitingGates(journal, project.context.runtime)
+    return gates.map((gate) => waitingApproval(project, journal, gate))
   } catch (error) {
     if (error instanceof SkillrailError) return []
     throw error
   }
+}
+
+/** What a gate asks for, and the lines that approve it. */
+export function waitingApproval(
+  { context: { settings, runtime }, line }: ChainProject,
+  { run: { runId, rail }, plan }: RunJournal,
+  { step }: GateRecord,
+): WaitingApproval {
+  const planned = allSteps(plan.root).find((one) => one.step === step)
+  const required = requiredGate(planned?.gate, settings)
+  const strength = required === true ? 'prompted' : required
+  const signing = strength === 'signed' ? ['--sign'] : []
+  const approveWith: ApprovalLine[] = []
+  // A prompt opens a plain gate only.
+  if (rail && strength === 'prompted') {
+    approveWith.push({ channel: 'session', client: rail.client, line: `rail approve ${step}` })
+  }
+  const terminal = line('runs approve', runId, ['--step', step, ...signing])
+  approveWith.push({ channel: 'terminal', line: terminal })
+  // The view signs nothing, and on Windows it cannot tell which browser asks.
+  if (strength !== 'signed' && runtime.platform !== 'win32') {
+    approveWith.push({ channel: 'view', line: line('view', runId, ['--open']) })
+  }
+  return { step, strength, approveWith }
 }

@@ -4,15 +4,16 @@ import { SkillrailError } from '#core/errors'
 import { sha256 } from '#core/json'
 import { printedText } from '#core/printed-text'
 import { isYes, linesText, safeLine } from '#core/text'
-import type { ChainEvent } from '#chain/engine'
+import type { Resumption } from '#chain/continuation'
+import type { ChainEvent, RunResult } from '#chain/engine'
 import { ApprovalRefusedError } from '#chain/errors'
 import { allSteps, type Plan } from '#chain/plan-model'
 import { resultLines, shortText } from '#chain/result-text'
 import { answerWith, type RunAnswer } from '#chain/run-answer'
-import { readResult } from '#chain/run-chain'
+import { readResult, type RunSetup } from '#chain/run-chain'
 import {
   type ApprovalRecord,
-  type ApprovalStrength,
+  type GateRecord,
   isStrongEnough,
   type RunJournal,
 } from '#chain/run-journal'
@@ -50,15 +51,12 @@ export async function decideGate(
   const { project, runId, journal } = await findRun(context, name, options)
   const { line } = project
   const gate = await waitingGate(journal, context.runtime, step, line)
-  // Where a rejection executes nothing, or cannot, it works even when the skills have changed.
-  const usable = await planToContinue(project, journal, 'approve').catch((error: unknown) => {
-    if (approved || !(error instanceof SkillrailError)) throw error
-    return undefined
-  })
-  const plan = usable ?? journal.plan
+  const continuation = await continuationAfter(project, journal, gate, approved)
   const strength = sign ? 'signed' : terminalStrength(context)
-  if (approved) refuseWeakApproval(context, { plan, runId, step: gate.step, line }, strength)
-  const continues = keepsArguments(journal) && continuesAfterRejection(plan, gate.step)
+  if (approved) {
+    const about = { plan: continuation.plan, runId, step: gate.step, line }
+    refuseWeakApproval(context, about, { channel: 'terminal', strength })
+  }
   // Refused before anybody is asked.
   if (approved) argumentsOf(journal, words)
   const again = line(approved ? 'runs approve' : 'runs reject', runId, sign ? ['--sign'] : [])
@@ -66,23 +64,61 @@ export async function decideGate(
   const at = new Date(context.runtime.now()).toISOString()
   const about = { channel: 'terminal', strength, user: context.runtime.user() } as const
   const signature = sign ? signApproval(context, statementOf(runId, gate, at)) : undefined
-  const shownDigest = sha256(JSON.stringify(shown))
-  const decision = { approved, at, ...about, signature, shown, shownDigest, reason }
+  const decision = { approved, at, ...about, signature, ...shownRecord(shown), reason }
   const resumption = {
     runId,
-    plan,
+    ...continuation,
     prepare: recordDecision(gate, decision, line),
     arguments: words,
     command: 'approve',
-    executesNothing: !approved && (usable === undefined || !continues),
   } as const
-  if (!resumption.executesNothing) {
-    return await executeRun(project, plan, choiceOf(journal, options), async (setup) =>
-      resumeOn(project, journal, resumption, setup),
-    )
+  return await continueDecided(project, journal, resumption, options)
+}
+
+/** How a run continues after a decision. A rejection that ends it executes nothing. */
+type Continuation = Pick<Resumption, 'plan'> & { executesNothing: boolean }
+
+/** @throws {ChainError} if the run cannot continue after this approval */
+export async function continuationAfter(
+  project: ChainProject,
+  journal: RunJournal,
+  gate: GateRecord,
+  approved: boolean,
+): Promise<Continuation> {
+  // Where a rejection executes nothing, or cannot, it works even when the skills have changed.
+  const usable = await planToContinue(project, journal, 'approve').catch((error: unknown) => {
+    if (approved || !(error instanceof SkillrailError)) throw error
+    return undefined
+  })
+  const plan = usable ?? journal.plan
+  const continues = keepsArguments(journal) && continuesAfterRejection(plan, gate.step)
+  return { plan, executesNothing: !approved && (usable === undefined || !continues) }
+}
+
+/**
+ * Records the decision that a resumption prepares, and continues the run.
+ *
+ * @param onRecorded called when the decision is in the journal
+ */
+export async function continueDecided(
+  project: ChainProject,
+  journal: RunJournal,
+  resumption: Resumption,
+  options: ConfinementChoice,
+  onRecorded?: () => void,
+): Promise<RunAnswer> {
+  const resume = async (setup: RunSetup): Promise<RunResult> => {
+    const onEvent = (event: ChainEvent): void => {
+      // The first event, after the records.
+      if (event.type === 'run-started') onRecorded?.()
+      setup.onEvent?.(event)
+    }
+    return resumeOn(project, journal, resumption, { ...setup, onEvent })
   }
-  const result = await resumeOn(project, journal, resumption, idleSetup(project))
-  return answerWith(result, project)
+  if (resumption.executesNothing !== true) {
+    return await executeRun(project, resumption.plan, choiceOf(journal, options), resume)
+  }
+  return answerWith(await resume(idleSetup(project)), project)
 }
 
 /** Whether a rejection leads back to an earlier step, or some steps run always. */
@@ -97,33 +133,51 @@ function terminalStrength({ runtime }: Pick<Context, 'runtime'>): 'attended' | '
   return ancestryOf(runtime, process.pid).kind === 'none' ? 'attended' : 'unknown'
 }
 
-function refuseWeakApproval(
-  { settings }: Context<ChainEvent>,
+export function refuseWeakApproval(
+  { settings }: Pick<Context, 'settings'>,
   {
     plan,
     runId,
     step,
     line,
   }: { plan: Plan; runId: string; step: string } & Pick<ChainProject, 'line'>,
-  strength: ApprovalStrength,
+  means: Required<Pick<ApprovalRecord, 'channel' | 'strength'>>,
 ): void {
   const planned = allSteps(plan.root).find((one) => one.step === step)
   const required = requiredGate(planned?.gate, settings)
-  if (isStrongEnough(required, { channel: 'terminal', strength })) return
+  if (isStrongEnough(required, means)) return
+  const place = means.channel === 'view' ? 'the view' : 'this terminal'
   throw new ApprovalRefusedError(
     'approval-too-weak',
-    `${step} needs an approval that is ${String(required)}, and the one from this terminal is ${strength}`,
+    `${step} needs an approval that is ${String(required)}, and the one from ${place} is ${means.strength}`,
     required === 'signed'
       ? `Sign it with your SSH key: ${line('runs approve', runId, ['--sign'])}`
       : 'Approve it in a terminal that no agent client has started.',
   )
 }
 
+/** The results before a gate, as a user sees them. */
+export type ShownResults = NonNullable<ApprovalRecord['shown']>
+
+export function shownResults(result: RunResult): ShownResults {
+  const outputs = result.attempts.at(-1)?.chain_state.previous_outputs ?? []
+  return outputs.map(({ step, status, result: said }) => ({
+    step,
+    status,
+    result: shortText(said),
+  }))
+}
+
+/** The results with their digest, for the record. */
+export function shownRecord(shown: ShownResults): { shown: ShownResults; shownDigest: string } {
+  return { shown, shownDigest: sha256(JSON.stringify(shown)) }
+}
+
 async function confirm(
   context: Context<ChainEvent>,
   about: { runId: string; step: string; approved: boolean; again: string },
   journal: RunJournal,
-): Promise<NonNullable<ApprovalRecord['shown']>> {
+): Promise<ShownResults> {
   const { runId, step, approved, again } = about
   const result = await readResult(journal, context.runtime)
   const outputs = result.attempts.at(-1)?.chain_state.previous_outputs ?? []
@@ -148,9 +202,5 @@ async function confirm(
       refused('approval-needs-terminal', `${step} needs the approval of a user at a terminal`),
   })
   if (!isYes(answer)) throw refused('approval-not-given', `no decision was made about ${step}`)
-  return outputs.map(({ step: name, status, result: said }) => ({
-    step: name,
-    status,
-    result: shortText(said),
-  }))
+  return shownResults(result)
 }

@@ -29,6 +29,7 @@ export interface Answers {
   runs: RunsAnswer
   run: RunAnswer
   'step-text': TextAnswer
+  decide: { approved: boolean }
   tools: ToolsAnswer
   tool: ToolAnswer
   workflows: WorkflowListing

@@ -1,18 +1,29 @@
+import type { IncomingMessage } from 'node:http'
+import { ancestryOfPeer } from '#core/agent-ancestry'
+import { peersOf } from '#core/connection-peer'
 import { objectOf } from '#core/json'
 import { messageOf, SkillrailError, UsageError } from '#core/errors'
 import { type LocalRoute, openLocalServer, pageRoute } from '#core/local-server'
 import { aborted, type Runtime } from '#core/runtime'
 import type { ProjectView } from './project-view.ts'
-import { questionFields, type QuestionFields, type Failure, forPage } from './questions.ts'
+import {
+  type Caller,
+  type Failure,
+  forPage,
+  questionFields,
+  type QuestionFields,
+} from './questions.ts'
 import { largestQuestion } from './shared-with-page.ts'
 
 export interface ViewOptions {
   view: ProjectView
   /** The HTML, from {@link pageText}. */
   page: string
-  runtime: Pick<Runtime, 'elapsed'>
+  runtime: Pick<Runtime, 'elapsed' | 'platform'>
   /** Called before each answer. If it throws, the error is the answer. */
   check?: (() => void) | undefined
+  /** The place within the page that an address opens, such as `/runs/ID`; default: the overview. */
+  place?: string | undefined
   /** Default: any free port. */
   port?: number | undefined
   /** How long a question may take to arrive; default 10 s. */
@@ -31,9 +42,9 @@ export interface OpenedView {
   ended: Promise<void>
 }
 
-/** Serves the view on 127.0.0.1 until the signal is aborted. The view changes nothing. */
+/** Serves the view on 127.0.0.1 until the signal is aborted. */
 export async function openView(options: ViewOptions): Promise<OpenedView> {
-  const { view, page, runtime, check, signal, onUsed, arrivalMs = 10_000 } = options
+  const { view, page, runtime, check, signal, onUsed, place = '', arrivalMs = 10_000 } = options
   const token = process.getBuiltinModule('node:crypto').randomBytes(32).toString('hex')
   const entrance = openEntrance(token, () => runtime.elapsed())
   const server = await openLocalServer({
@@ -41,9 +52,9 @@ export async function openView(options: ViewOptions): Promise<OpenedView> {
     port: options.port,
     largestBody: largestQuestion,
     arrivalMs,
-    routes: { ...viewRoutes(view, page, check), '/enter': entrance.route },
+    routes: { ...viewRoutes(view, page, runtime, check), '/enter': entrance.route },
   })
-  const addressWith = (code: string) => `http://127.0.0.1:${server.port}/#once-${code}`
+  const addressWith = (code: string) => `http://127.0.0.1:${server.port}/#once-${code}${place}`
   const invite = () => addressWith(entrance.invite({ onUsed: onUsed && (() => onUsed(invite())) }))
   const ended = aborted(signal).then(() => {
     server.stop()
@@ -103,23 +114,32 @@ function codeIn(body: unknown) {
 function viewRoutes(
   view: ProjectView,
   page: string,
+  { platform }: Pick<Runtime, 'platform'>,
   check: ViewOptions['check'],
 ): Record<string, LocalRoute> {
   const answers = Object.entries(view).map(([name, answer]) => [
     `/api/${name}`,
-    answerRoute((question) => {
+    answerRoute((question, request) => {
       check?.()
-      return answer(question)
+      return answer(question, callerOf(request, platform))
     }),
   ])
   return { '/': pageRoute(page), ...Object.fromEntries(answers) }
 }
 
-function answerRoute(answerTo: (question: QuestionFields) => unknown): LocalRoute {
+/** The program at the other end of the connection. */
+function callerOf({ socket }: IncomingMessage, platform: NodeJS.Platform): Caller {
+  const { localPort = 0, remotePort = 0 } = socket
+  return { ancestry: () => ancestryOfPeer(peersOf({ localPort, remotePort }, platform), platform) }
+}
+
+function answerRoute(
+  answerTo: (question: QuestionFields, request: IncomingMessage) => unknown,
+): LocalRoute {
   return {
     method: 'POST',
-    async answer(body, response) {
-      const [status, value] = await answered(() => answerTo(questionFields(body)))
+    async answer(body, response, request) {
+      const [status, value] = await answered(() => answerTo(questionFields(body), request))
       response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' })
       response.end(JSON.stringify(forPage(value)))
     },

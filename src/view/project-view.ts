@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
+import { type Ancestry, ancestryOf } from '#core/agent-ancestry'
 import type { Context } from '#core/command'
 import { settingsOfCall } from '#core/configuration'
 import { findWorkspace, isInside, readRegularFile, resolveInside } from '#core/read-files'
@@ -33,29 +34,44 @@ import { ToolError } from '#tools/errors'
 import { toolNotFound } from '#tools/call/find-tool'
 import { unaskedServers } from '#tools/server/errors'
 import { matchCallWhileTyping, matchWhileTyping } from '#project/injection'
+import { decideAsShown, shownGates } from '#project/view-approvals'
 import type { McpCall, ToolCall } from '#trigger/tool-call'
 import type { Answers } from './answers.ts'
 import { projectOverview, trustNow } from './overview.ts'
-import { type QuestionFields, textPiece } from './questions.ts'
+import { type Caller, type QuestionFields, textPiece, wrongField } from './questions.ts'
 import { graphOf, runAnswer, type RunShownNow, stepPiece } from './run-answer.ts'
 
 /** The answers to the questions of the page. */
 export type ProjectView = {
-  [Name in keyof Answers]: (asked: QuestionFields) => Answers[Name] | Promise<Answers[Name]>
+  [Name in keyof Answers]: (
+    asked: QuestionFields,
+    caller?: Caller,
+  ) => Answers[Name] | Promise<Answers[Name]>
+}
+
+interface ViewSurroundings {
+  /** Whether an agent client has started this process. */
+  starter?: Ancestry
+  /** Called with the rest of a run that continues in this process after a decision. */
+  onWork?: ((work: Promise<unknown>) => void) | undefined
 }
 
 /**
- * Returns the answers about a project, by the name of the question. No answer changes anything, starts a
- * server or calls a tool. Throws a `SkillrailError` if there is no answer.
+ * Returns the answers about a project, by the name of the question. Only `decide` changes something; no
+ * answer starts a server or calls a tool. Throws a `SkillrailError` if there is no answer.
  */
-export function projectView(callContext: Context): ProjectView {
+export function projectView(
+  callContext: Context,
+  { starter = ancestryOf(callContext.runtime, process.pid), onWork }: ViewSurroundings = {},
+): ProjectView {
   const context = silentContext(callContext)
   const { runtime } = context
   return {
     project: () => ({ project: findWorkspace(runtime.cwd, runtime), version: packageVersion() }),
     overview: () => overview(context),
     ...skillAnswers(context),
-    ...runAnswers(context),
+    ...runAnswers(context, starter),
+    decide: decideIn(context, { starter, onWork }),
     ...toolAnswers(context),
   }
 }
@@ -72,6 +88,7 @@ function silentContext(context: Context): Context {
     interactive: false,
     note: ignore,
     diagnose: ignore,
+    emit: ignore,
     ask: ({ otherwise }) => Promise.reject(otherwise()),
   }
 }
@@ -245,7 +262,10 @@ function textOf(path: string): string {
 
 const maxRuns = 1000
 
-function runAnswers(context: Context): Pick<ProjectView, 'runs' | 'run' | 'step-text'> {
+function runAnswers(
+  context: Context,
+  starter: Ancestry,
+): Pick<ProjectView, 'runs' | 'run' | 'step-text'> {
   const storeNow = (): RunStore => openProject(context).store
   // The page asks repeatedly, so a journal is read again only after a change.
   const rows = new Map<string, { mtimeMs: number | undefined; row: ListedRun }>()
@@ -275,12 +295,14 @@ function runAnswers(context: Context): Pick<ProjectView, 'runs' | 'run' | 'step-
     }
   }
   const standing = async (runId: string): Promise<RunShownNow> => {
-    const journal = storeNow().read(runId)
+    const project = openProject(context)
+    const journal = project.store.read(runId)
     const running = statusOfRun(journal, journal.path) === 'running'
     const result = await readResult(journal, context.runtime)
     const status = running ? 'running' : result.status
     const rail = listedRail(journal, railsNow().get(runId))
-    return { journal, result, status, rail, line: linesAgain(context) }
+    const gates = status === 'waiting' ? await shownGates(project, journal, { view: starter }) : []
+    return { journal, result, status, rail, gates, line: linesAgain(context) }
   }
 
   return {
@@ -299,6 +321,37 @@ function runAnswers(context: Context): Pick<ProjectView, 'runs' | 'run' | 'step-
     run: async ({ text }: QuestionFields) => runAnswer(await standing(text('id'))),
     'step-text': async (asked: QuestionFields) =>
       stepPiece((await standing(asked.text('id'))).result, asked),
+  }
+}
+
+/** Decides about a gate as the page showed it; the run continues in this process. */
+function decideIn(
+  context: Context,
+  { starter, onWork }: ViewSurroundings & { starter: Ancestry },
+): ProjectView['decide'] {
+  return async ({ text }, caller) => {
+    const decision = text('decision')
+    if (decision !== 'approve' && decision !== 'reject') {
+      throw wrongField('decision', 'approve or reject')
+    }
+    const approved = decision === 'approve'
+    const reason = text('reason').trim()
+    const shown = {
+      runId: text('id'),
+      key: text('key'),
+      planDigest: text('planDigest'),
+      stateDigest: text('stateDigest'),
+      shownDigest: text('shownDigest'),
+      approved,
+      reason: reason === '' ? undefined : reason,
+    }
+    const { ended } = await decideAsShown(openProject(context), shown, {
+      view: starter,
+      browser: caller?.ancestry() ?? { kind: 'unknown' },
+      isDriven: text('driven') !== '',
+    })
+    onWork?.(ended)
+    return { approved }
   }
 }
 

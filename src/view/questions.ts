@@ -1,3 +1,4 @@
+import type { Ancestry } from '#core/agent-ancestry'
 import { isObject } from '#core/json'
 import { redactText, redactValue } from '#core/redact'
 import { safeText } from '#core/text'
@@ -12,6 +13,12 @@ export interface Failure {
 export interface QuestionFields {
   text(name: string): string
   number(name: string): number
+}
+
+/** The program that asks. */
+export interface Caller {
+  /** Whether an agent client has started it. Looks at the processes of this machine. */
+  ancestry(): Ancestry
 }
 
 /** @throws {UsageError} when a field with another type is read. */
@@ -31,7 +38,7 @@ export function questionFields(body: unknown): QuestionFields {
   }
 }
 
-function wrongField(name: string, expected: string): UsageError {
+export function wrongField(name: string, expected: string): UsageError {
   return new UsageError({ code: 'question-malformed', message: `${name} must be ${expected}` })
 }
 

@@ -21,6 +21,7 @@ import type { RunJournal } from '#chain/run-journal'
 import type { RunLine } from '#chain/run-line'
 import { RunNotFoundError } from '#chain/errors'
 import { printedText } from '#core/printed-text'
+import type { ShownGate } from '#project/view-approvals'
 import { type QuestionFields, shownText, type TextAnswer, textPiece } from './questions.ts'
 
 export interface RunShownNow {
@@ -30,6 +31,8 @@ export interface RunShownNow {
   result: RunResult
   status: RunResult['status'] | 'running'
   rail?: ListedRail | undefined
+  /** The gates that the run waits at. */
+  gates?: readonly ShownGate[] | undefined
   /** Makes the command lines that continue the run. */
   line: RunLine
 }
@@ -56,6 +59,8 @@ export interface RunAnswer extends Pick<RunResult, 'runId' | 'skill' | 'winner'>
   failedFirst: string | undefined
   /** The client whose session executes the run, its current step, and what it waits for. */
   rail: string | undefined
+  /** The gates that the run waits at, with what the user decides on. */
+  gates: readonly ShownGate[]
   next: NextLine[]
   diagnostics: RunJournal['diagnostics']
 }
@@ -93,6 +98,7 @@ export function runAnswer(run: RunShownNow): RunAnswer {
     winner: result.winner,
     failedFirst: firstFailed(result)?.step,
     rail: run.rail && railText(run.rail),
+    gates: run.gates ?? [],
     next: nextLines(run),
     diagnostics: journal.diagnostics,
   }
@@ -231,7 +237,7 @@ interface NextLine {
   line: string
 }
 
-/** The command lines to type in a terminal: the page itself cannot approve anything. */
+/** The command lines to type in a terminal. */
 export function nextLines({ journal, result, status, rail, line }: RunShownNow): NextLine[] {
   const { runId } = result
   if (status === 'running') return []

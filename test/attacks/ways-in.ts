@@ -483,7 +483,7 @@ export const waysIn: readonly WayIn[] = [
   },
   {
     way: 'a request to the local view',
-    prevention: 'the host, the origin, the token; it answers questions and changes nothing',
+    prevention: 'the host, the origin, the token; it decides about gates and changes nothing else',
     file: 'test/view/hostile-requests.test.ts',
     title: 'are refused with a status and no text: %s, %i',
   },
@@ -504,6 +504,25 @@ export const waysIn: readonly WayIn[] = [
     prevention: 'a code that works once; no address has the token',
     file: 'test/view/hostile-requests.test.ts',
     title: 'returns the token once for the code, and never without it',
+  },
+  {
+    way: 'an agent with the address or the token of your view, which approves its own gate',
+    prevention:
+      'the program that sends the decision is looked for; no agent client may be above it',
+    file: 'test/view/agent-approval.processes.ts',
+    title: 'cannot approve with an address or a token of a view that the user has started',
+  },
+  {
+    way: 'a view that an agent starts, to approve its own gate',
+    prevention: 'a view below an agent client decides about no gate',
+    file: 'test/view/agent-approval.processes.ts',
+    title: 'cannot approve in a view that it starts, with its own address',
+  },
+  {
+    way: 'a click in the view about results that have changed since',
+    prevention: 'the digests of plan, results and what was shown are compared under the lock',
+    file: 'test/view/approvals.test.ts',
+    title: 'decides nothing if the run waits for something else than was shown: %s',
   },
   {
     way: 'a line of the view that you copy into a shell',

@@ -47,6 +47,7 @@ describe('a rail in lists', () => {
           approveWith: [
             { channel: 'session', client: 'claude', line: 'rail approve publish' },
             { channel: 'terminal', line: `skillrail runs approve ${runId} --step publish` },
+            { channel: 'view', line: `skillrail view ${runId} --open` },
           ],
         },
       ],

@@ -31,10 +31,19 @@ interface Message {
   error?: { message: string }
 }
 
+interface BrowserOptions {
+  /** Whether pages learn that a program drives the browser, as `navigator.webdriver` says. */
+  saysDriven?: boolean
+}
+
 /** Opens a separate browser with one empty page, and drives it by its DevTools protocol. */
-export async function openBrowserPage(): Promise<BrowserPage> {
+export async function openBrowserPage({
+  saysDriven = true,
+}: BrowserOptions = {}): Promise<BrowserPage> {
   const profile = mkdtempSync(join(tmpdir(), 'skillrail-browser-'))
-  const browser = spawn(chromium, [...flags, `--user-data-dir=${profile}`, 'about:blank'], {
+  const silent = saysDriven ? [] : ['--disable-blink-features=AutomationControlled']
+  const words = [...flags, ...silent, `--user-data-dir=${profile}`, 'about:blank']
+  const browser = spawn(chromium, words, {
     stdio: 'ignore',
     detached: true,
     env: { PATH: '/usr/bin:/bin', HOME: profile },

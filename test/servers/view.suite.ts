@@ -110,8 +110,9 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
       await page.until(shows('Failed first: e2e-tests'))
       await page.until(shows('expected 200, got 503'))
       await page.evaluate(clickOn('.row', 'release'))
+      await page.until(shows('deploy-staging waits for your approval'))
+      await page.evaluate(clickOn('summary', 'Other ways to approve'))
       await page.until(shows('skillrail runs approve '))
-      await page.until(shows('A user decides in a terminal.'))
       await page.evaluate(`location.hash = '#/tools'`)
       await page.until(shows('no-such-server --api-key [redacted]'))
       await page.evaluate(clickOn('.row', 'database__execute_query'))
@@ -249,6 +250,82 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
       await page.resize({ width: 400, height: 760 })
       expect(await page.evaluate(places)).toBe('below')
       expectQuiet()
+    })
+
+    describe('at a gate', () => {
+      let person: BrowserPage
+      beforeEach(async () => {
+        person = await openBrowserPage({ saysDriven: false })
+        await person.resize({ width: 1200, height: 760 })
+      })
+      afterEach(() => person.close())
+
+      const runToGate = async (options: string): Promise<string> => {
+        const chain = `metadata:\n  chain: |\n    unit-tests\n    deploy-staging ${options}\n`
+        project.write('.skillrail/skills/gated/SKILL.md', skillText('gated', chain))
+        await cli('trust', '--yes')
+        return JSON.parse((await cli('run', 'gated', '--json')).stdout).runId
+      }
+      const openRun = async (tab: BrowserPage, runId: string): Promise<void> => {
+        await tab.go(await view.address())
+        await tab.until(shows('Needs attention'))
+        await tab.evaluate(`location.hash = '#/runs/${runId}'`)
+        await tab.until(shows('deploy-staging waits for your approval'))
+      }
+      const approvalsOf = async (runId: string): Promise<object[]> =>
+        JSON.parse((await cli('runs', 'show', runId, '--json')).stdout).approvals ?? []
+
+      it('shows the results, approves by a click, and continues the run', async () => {
+        const runId = await runToGate('gate=attended')
+        await openRun(person, runId)
+        await person.until(shows('214 tests passed'))
+        await person.evaluate(typeInto('.decision input', 'seen'))
+        await person.evaluate(clickOn('.decision button', 'Approve'))
+        await person.until(`document.querySelector('h1 .chip.success') !== null`)
+        await person.until('document.querySelector(".gate") === null')
+        expect(await approvalsOf(runId)).toMatchObject([
+          { approved: true, channel: 'view', strength: 'attended', reason: 'seen' },
+        ])
+        expect(await person.evaluate('location.href + history.length')).not.toContain('once-')
+        expect(person.incidents).toEqual([])
+      })
+
+      it('needs a reason to lead back, and shows the next round', async () => {
+        const runId = await runToGate('gate rework=unit-tests')
+        await openRun(person, runId)
+        await person.until(shows('Rejecting leads back to unit-tests.'))
+        await person.evaluate(clickOn('.decision button', 'Reject'))
+        await person.until(shows('Write the reason'))
+        expect(await approvalsOf(runId)).toEqual([])
+        await person.evaluate(typeInto('.decision input', 'test it again'))
+        await person.evaluate(clickOn('.decision button', 'Reject'))
+        await person.until(shows('round 2: deploy-staging was rejected (test it again)'))
+        await person.until(shows('deploy-staging waits for your approval'))
+        expect(await person.evaluate(`document.querySelector('.decision input').value`)).toBe('')
+      })
+
+      it('decides nothing in a tab that shows what waits no more', async () => {
+        const runId = await runToGate('gate')
+        await openRun(person, runId)
+        // The tab asks no more, as one that the browser has put to sleep.
+        const asleep = `Object.defineProperty(document, 'hidden', { get: () => true })`
+        await person.evaluate(asleep)
+        await new Promise((done) => setTimeout(done, 1500))
+        await openRun(page, runId)
+        await cli('runs', 'cancel', runId)
+        await person.evaluate(clickOn('.decision button', 'Approve'))
+        await person.until(shows('nothing was decided'))
+        expect(await approvalsOf(runId)).toEqual([])
+      })
+
+      it('takes no decision from a browser that says that a program drives it', async () => {
+        const runId = await runToGate('gate')
+        await openRun(page, runId)
+        await page.evaluate(clickOn('.decision button', 'Approve'))
+        await page.until(shows('a program drives it'))
+        await page.until(shows(`skillrail runs approve ${runId}`))
+        expect(await approvalsOf(runId)).toEqual([])
+      })
     })
 
     it('has no accessibility problem that axe-core reports, in any tab, wide and narrow, in both colour schemes', async () => {

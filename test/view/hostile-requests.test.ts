@@ -6,6 +6,7 @@ import { projectSaying } from './project-saying.ts'
 
 let view: TestView
 let asked: string[] = []
+let decided = 0
 
 beforeAll(async () => {
   const project = projectSaying('of the user', {
@@ -13,6 +14,7 @@ beforeAll(async () => {
       asked.push(question.text('prompt'))
       return projectSaying('of the user').match(question)
     },
+    decide: () => ({ approved: ++decided > 0 }),
   })
   view = await openTestView(project, { arrivalMs: 400 })
 })
@@ -29,6 +31,8 @@ const shaped = (shape: RawRequest = {}): string =>
     more: '',
     body: '{"prompt":"hello"}',
   })
+
+const decideAt = (query: string): string => `POST /api/decide${query} HTTP/1.1`
 
 /** Everything of the user is behind these; the page and the entrance hold nothing. */
 const noToken = { authorization: '' }
@@ -124,6 +128,26 @@ describe('requests to the view', () => {
     expect(statusOf(answer)).toBe(status)
     expect(answer).not.toMatch(/of the user|access-control/i)
     expect(asked).toEqual([])
+  })
+
+  it.each<[what: string, status: number, shape: () => RawRequest]>([
+    ['no token', 401, () => noToken],
+    ['a token in the address', 401, () => ({ ...noToken, line: decideAt(`?token=${view.token}`) })],
+    ['a token in a cookie', 401, () => ({ authorization: `Cookie: token=${view.token}\n` })],
+    ['a page of another site', 403, () => ({ more: 'Origin: https://evil.example\n' })],
+    ['a page at another port', 403, () => ({ more: 'Origin: http://127.0.0.1:1\n' })],
+    ['a page in a sandbox', 403, () => ({ more: 'Origin: null\n' })],
+    ['a request that a site began', 403, () => ({ more: 'Sec-Fetch-Site: same-site\n' })],
+    ['a name bound to this machine', 403, () => ({ host: `Host: rebound.example:${view.port}\n` })],
+    ['the type of a form', 415, () => ({ type: 'Content-Type: text/plain\n' })],
+    ['a link', 405, () => ({ line: 'GET /api/decide HTTP/1.1' })],
+  ])('decide about no gate with %s: %i', async (_, status, shape) => {
+    decided = 0
+    const body = '{"decision":"approve"}'
+    expect(statusOf(await send(shaped({ line: decideAt(''), body, ...shape() })))).toBe(status)
+    expect(decided).toBe(0)
+    expect(statusOf(await send(shaped({ line: decideAt(''), body })))).toBe(200)
+    expect(decided).toBe(1)
   })
 
   it('are answered one by one, and not if they are hidden in the body of another', async () => {

@@ -2,10 +2,9 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { loadConfiguration } from '../../src/core/configuration.ts'
-import { systemRuntime } from '../../src/core/runtime.ts'
 import { type OverviewEntry, projectOverview } from '../../src/view/overview.ts'
 import { runInProcess } from '../run-in-process.ts'
+import { contextIn } from './_context.ts'
 import { makeViewProject, type ViewProject } from './_project.ts'
 
 let project: ViewProject
@@ -20,23 +19,8 @@ const cli = (...args: string[]) =>
 /** Where no agent client is installed. */
 const noClients = { PATH: '/usr/bin:/bin' }
 
-async function overviewOf(directory: string, home: string) {
-  const runtime = { ...systemRuntime(), cwd: directory, home, env: { ...noClients, HOME: home } }
-  const { settings } = loadConfiguration(runtime)
-  const ignore = (): void => undefined
-  return await projectOverview({
-    runtime,
-    settings,
-    signal: new AbortController().signal,
-    globals: { directory: undefined, config: undefined, trustWorkspace: false },
-    note: ignore,
-    diagnose: ignore,
-    emit: ignore,
-    interactive: false,
-    ask: ({ otherwise }) => Promise.reject(otherwise()),
-    stdin: async () => '',
-  })
-}
+const overviewOf = async (directory: string, home: string) =>
+  projectOverview(contextIn({ directory, home, env: noClients }))
 
 async function part(name: string): Promise<{ summary: string; entries: readonly OverviewEntry[] }> {
   const { parts } = await overviewOf(project.directory, project.home)

@@ -3,6 +3,7 @@ import type { RunResult, StepResult } from '../../src/chain/engine.ts'
 import type { Plan, PlannedStep } from '../../src/chain/plan-model.ts'
 import { defaultChainPolicy } from '../../src/skill/declarations.ts'
 import type { ProjectView } from '../../src/view/project-view.ts'
+import type { ShownGate } from '../../src/project/view-approvals.ts'
 import { type QuestionFields, textPiece } from '../../src/view/questions.ts'
 import { runAnswer, type RunShownNow, stepPiece } from '../../src/view/run-answer.ts'
 
@@ -143,7 +144,8 @@ export function projectSaying(text: string, more: Partial<Stub> = {}): ProjectVi
       total: 1,
       diagnostics,
     }),
-    ...runSaying(standing(resultOf([text]))),
+    ...runSaying(standing(resultOf([text]), { gates: [gateSaying(text)] })),
+    decide: () => ({ approved: true }),
     tools: () => ({
       state: 'stale',
       message: text,
@@ -223,6 +225,26 @@ export function projectSaying(text: string, more: Partial<Stub> = {}): ProjectVi
   }
   // oxlint-disable-next-line no-unsafe-type-assertion
   return stub as unknown as ProjectView
+}
+
+/** A gate that waits, with one text in every place that others decide. */
+export function gateSaying(text: string): ShownGate {
+  return {
+    step: text,
+    strength: 'prompted',
+    approveWith: [
+      { channel: 'session', client: text, line: text },
+      { channel: 'terminal', line: text },
+    ],
+    key: '1:x',
+    attempt: 1,
+    planDigest: 'sha256:plan',
+    stateDigest: 'sha256:state',
+    shownDigest: 'sha256:shown',
+    results: [{ step: text, status: 'success', result: text }],
+    rework: text,
+    refusal: undefined,
+  }
 }
 
 /** The answers about a run. */

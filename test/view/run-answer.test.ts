@@ -70,7 +70,7 @@ it('distinguishes running, coming and interrupted steps while a run is running',
   })
 })
 
-it('names the command for a waiting gate, and decides nothing itself', () => {
+it('names the command for a waiting gate', () => {
   const waiting = step('deploy it', { status: 'waiting', reason: 'waits for a user' })
   const gate = {
     type: 'gate' as const,

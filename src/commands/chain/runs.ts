@@ -88,9 +88,16 @@ interface ShownResult extends ShownRun, Pick<RunRecord, 'imported' | 'yesGates'>
 
 interface ShownApproval extends Pick<
   ApprovalRecord,
-  'approved' | 'at' | 'by' | 'user' | 'shown' | 'reason'
+  'approved' | 'at' | 'by' | 'user' | 'channel' | 'strength' | 'shown' | 'shownDigest' | 'reason'
 > {
   step: string
+}
+
+const approvalPlaces: Readonly<Record<NonNullable<ApprovalRecord['channel']>, string>> = {
+  prompt: 'with a prompt in the session of the agent',
+  client: 'in the question of the agent client',
+  terminal: 'at a terminal',
+  view: 'in the view',
 }
 
 export const show = defineCommand<ShownResult>()({
@@ -129,22 +136,23 @@ export const show = defineCommand<ShownResult>()({
 
 function approvalsOf({ approvals, gates }: RunJournal): ShownApproval[] | undefined {
   if (approvals.size === 0) return undefined
-  return [...approvals.values()].map(({ key, approved, at, by, user, shown, reason }) => {
+  return [...approvals.values()].map((approval) => {
+    const { key, approved, at, by, user, channel, strength, shown, shownDigest, reason } = approval
     const step = gates.get(key)?.step ?? stepOfKey(key)
-    return { step, approved, at, by, user, shown, reason }
+    return { step, approved, at, by, user, channel, strength, shown, shownDigest, reason }
   })
 }
 
 function approvalLines({ approvals = [], yesGates, startedBy = 'the caller' }: ShownResult) {
   const inAdvance = yesGates ? [`Gates approved in advance by ${startedBy} (--yes-gates)`] : []
   const lines = approvals.flatMap(
-    ({ step, approved, at, by, user = 'a user', shown = [], reason }) => {
+    ({ step, approved, at, by, user = 'a user', channel = 'terminal', shown = [], reason }) => {
       if (by === 'caller') return [`${step}: approved in advance (--yes-gates), ${at}`]
       const seen = shown.map(
         ({ step: name, status, result }) => `  was shown ${name}: ${status}, ${result}`,
       )
       return [
-        `${step}: ${approved ? 'approved' : 'rejected'} by ${user} at a terminal, ${at}`,
+        `${step}: ${approved ? 'approved' : 'rejected'} by ${user} ${approvalPlaces[channel]}, ${at}`,
         ...(reason === undefined ? [] : [`  reason: ${reason}`]),
         ...seen,
       ]

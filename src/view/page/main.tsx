@@ -45,7 +45,9 @@ function Page() {
         {hasToken && <Project />}
       </header>
       <main>{hasToken ? <Shown key={name} id={id} /> : <WithoutToken />}</main>
-      <footer class="foot">Read-only: this page runs and approves nothing.</footer>
+      <footer class="foot">
+        This page decides about gates where you click, and changes nothing else.
+      </footer>
     </>
   )
 }

@@ -1,6 +1,7 @@
 import type { ShownStep } from '#view/run-answer'
 import type { Answers } from '#view/answers'
 import { Answered } from './answer.tsx'
+import { Gate } from './gate.tsx'
 import { Graph } from './graph.tsx'
 import { type Child, Chip, Clock, Facts, Findings, LongText, Section, Typed } from './parts.tsx'
 import { ask } from './server.ts'
@@ -36,7 +37,7 @@ function Standing(run: RunAnswer) {
 }
 
 function Header(run: RunAnswer) {
-  const { runId, skill, status, startedAt, updatedAt, winner, failedFirst, next } = run
+  const { runId, skill, status, startedAt, updatedAt, winner, failedFirst, gates, next } = run
   return (
     <>
       <h1>
@@ -55,12 +56,10 @@ function Header(run: RunAnswer) {
         ]}
       />
       {failedFirst !== undefined && <p class="note bad">Failed first: {failedFirst}</p>}
-      {next.map((one) => (
-        <Typed {...one} />
+      {gates.length === 0 && next.map((one) => <Typed {...one} />)}
+      {gates.map((gate) => (
+        <Gate key={`${gate.key} ${gate.shownDigest}`} runId={runId} gate={gate} />
       ))}
-      {status === 'waiting' && run.mode === 'run' && (
-        <p class="soft">A user decides in a terminal. This page and models cannot approve.</p>
-      )}
       <Findings list={run.diagnostics} />
     </>
   )

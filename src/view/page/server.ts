@@ -86,9 +86,9 @@ function forgetToken(): void {
 
 /** Exchanges the code in the address, which works once, for the token. */
 export async function takeToken(): Promise<void> {
-  const code = /^#once-([0-9a-f]{64})$/.exec(location.hash)?.[1]
+  const [, code, place = '/overview'] = /^#once-([0-9a-f]{64})(\/.*)?$/.exec(location.hash) ?? []
   if (code === undefined) return
-  history.replaceState(null, '', '#/overview')
+  history.replaceState(null, '', `#${place}`)
   const response = await fetch('/enter', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
