@@ -54,6 +54,13 @@ const packages: Readonly<Record<string, string>> = {
   '@qwen-code/qwen-code': 'Qwen Code',
 }
 
+/** Returns the client to which a package belongs, also one with its program for one system. */
+export function clientOfPackage(name: string): string | undefined {
+  const whole = name.replace(/-(?:linux|darwin|windows|win32)(?:-[a-z\d]+)+$/, '')
+  if (Object.hasOwn(packages, whole)) return packages[whole]
+  return Object.hasOwn(programs, whole) ? programs[whole] : undefined
+}
+
 /** One process with the words of its command line. */
 export interface ProcessEntry {
   parent: number

@@ -89,6 +89,8 @@ export interface RailUsage {
   runId: string
   chain: string
   client: string
+  /** Of the client, if it said its version. */
+  version?: string | undefined
   status: string
   startedAt: string
   updatedAt: string
@@ -279,6 +281,7 @@ function railUsage(journal: RunJournal, traces: readonly HookTrace[]): RailUsage
       runId: run.runId,
       chain: run.skill,
       client: run.rail.client,
+      version: run.rail.version,
       status: statusOfRun(journal, journal.path),
       startedAt: run.at,
       updatedAt,

@@ -312,7 +312,9 @@ async function start(
   }
   const turn = turnOf(event)
   const clientProcess = processToNote(event, patience.senders)
-  const request = { kind: 'start', client: event.platform, turn, clientProcess, ...called } as const
+  const { transcript } = event.payload
+  const about = { client: event.platform, turn, clientProcess, transcript }
+  const request = { kind: 'start', ...about, ...called } as const
   return await handToDriver(event, request, patience)
 }
 

@@ -17,6 +17,8 @@ export type RailRequest =
       byModel: boolean
       turn: string
       clientProcess: ClientProcess | undefined
+      /** The file in which the client writes the session. */
+      transcript: string | undefined
     }
   | { kind: 'turn-end'; session: string; message: string }
   /** Uses the result of a check that ended after its hook. */

@@ -32,6 +32,7 @@ import {
 import type { RailAnswer } from '#hooks/rail-hook'
 import { decideAtGate } from './approval.ts'
 import { changedFiles, filesOfChecks } from './check-files.ts'
+import { clientVersion } from './client-version.ts'
 import { isForTurnEnd, type RailRequest, type RequestOf } from './request.ts'
 import { guardsOf } from './open-guards.ts'
 import { sha256 } from '#core/json'
@@ -238,7 +239,7 @@ async function startRail(
     arguments: words,
     request: stepperRequest(planned),
     requireVerified,
-    rail: { client },
+    rail: { client, version: clientVersion(client, { ...request, env: runtime.env }) },
   })
   const rail: RailSession = {
     version: 1,

@@ -73,7 +73,14 @@ it.each(clients)(
       saw: [0, 0],
     })
     expect(usage?.rails).toMatchObject([
-      { chain: 'ship', client: name, status: 'waiting', denied: 1, keptWorking: 1 },
+      {
+        chain: 'ship',
+        client: name,
+        version: client.version,
+        status: 'waiting',
+        denied: 1,
+        keptWorking: 1,
+      },
     ])
     expect(own?.[0]?.injected.events).toBeGreaterThanOrEqual(3)
   },
