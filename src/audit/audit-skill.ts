@@ -17,16 +17,15 @@ import {
 } from './read-tree.ts'
 
 /**
- * Reports what a skill's directory contains: structure, capabilities and secrets, as facts with
- * places and without a verdict. Executes nothing, follows no link, and reads no more than {@link
- * auditLimits} allow; a part that was not read is a finding. No content of the directory makes it
- * throw.
+ * Reports what a skill's directory contains: structure, capabilities and secrets, as facts with places and
+ * without a verdict. Executes nothing, follows no link, and reads no more than {@link auditLimits} allow; a
+ * part that was not read is a finding. No content of the directory makes it throw.
+ * @param installedNames names of skills that this one must not be confused with.
  * @param real the directory's real path; read from the disk by default.
- * @param installed skills that this one must not be confused with.
  */
 export function auditSkill(
   directory: string,
-  installed: InstalledNames = noNames,
+  installedNames: InstalledNames = noNames,
   real = realPathOf(directory) ?? resolve(directory),
 ): SkillAudit {
   const findings = new Findings(directory)
@@ -35,20 +34,20 @@ export function auditSkill(
   const { entries } = tree
   const instructions = entries.filter(({ path }) => isSkillFile(path))
   // The limits must not be used up before the file that every client reads.
-  const rest = entries.filter(({ path }) => !isSkillFile(path))
+  const otherEntries = entries.filter(({ path }) => !isSkillFile(path))
   let name: string | undefined
   let analysedBytes = 0
-  for (const entry of [...instructions, ...rest]) {
+  for (const entry of [...instructions, ...otherEntries]) {
     if (entry.kind !== 'file' || entry.size > auditLimits.fileBytes) continue
-    const opened = openText(directory, entry, auditLimits.totalBytes - analysedBytes, findings)
-    if (!opened) continue
-    analysedBytes += opened.bytes
-    checkText(opened)
+    const textFile = openText(directory, entry, auditLimits.totalBytes - analysedBytes, findings)
+    if (!textFile) continue
+    analysedBytes += textFile.bytes
+    checkText(textFile)
     if (!isSkillFile(entry.path)) continue
     const declaredName = checkFrontmatter(
       entry.path,
-      opened.text,
-      { installed: installed, directory: real },
+      textFile.text,
+      { installed: installedNames, directory: real },
       findings,
     )
     name ??= declaredName

@@ -51,8 +51,8 @@ export function checkSkillName(
   checkScripts(name, place, findings)
   for (const { name: other, directory } of installed.like(name, ownDirectory)) {
     const imitates = isAlike(name, other)
-    const how = imitates ? 'looks like' : 'is one letter away from'
-    const message = `${how} ${other}, which is in ${directory}`
+    const relation = imitates ? 'looks like' : 'is one letter away from'
+    const message = `${relation} ${other}, which is in ${directory}`
     findings.add(imitates ? 'name-imitates' : 'name-near', place, message, { subject: other })
   }
 }
@@ -96,8 +96,8 @@ const groups =
 
 const lookalikes: ReadonlyMap<string, string> = new Map(
   groups.split(' ').flatMap((group) => {
-    const [letter = '', ...others] = group
-    return others.map((other) => [other, letter] as const)
+    const [letter = '', ...lookalikes] = group
+    return lookalikes.map((other) => [other, letter] as const)
   }),
 )
 
@@ -113,10 +113,10 @@ export function checkFileNames(entries: readonly TreeEntry[], findings: Findings
     checkScripts(name, place, findings)
     if (!/^skill\.md$/i.test(name.normalize('NFKC'))) continue
     const directory = posix.dirname(path)
-    const other = skillFiles.get(directory)
-    skillFiles.set(directory, other ?? name)
-    if (other === undefined) continue
-    const message = `${name} stands beside ${other}; clients read different ones`
+    const otherName = skillFiles.get(directory)
+    skillFiles.set(directory, otherName ?? name)
+    if (otherName === undefined) continue
+    const message = `${name} stands beside ${otherName}; clients read different ones`
     findings.add('skill-file-twice', place, message)
   }
 }

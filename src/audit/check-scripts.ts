@@ -38,12 +38,12 @@ export function checkCapabilities({ text, placeOf, report, countsOnly }: Audited
       let last = ''
       for (const match of text.matchAll(pattern)) {
         const end = match.index + match[0].length
-        const before = text.slice(Math.max(0, match.index - nearby), match.index)
-        const after = text.slice(end, end + nearby)
-        if (near && !near.test(before + match[0] + after)) continue
+        const textBefore = text.slice(Math.max(0, match.index - nearby), match.index)
+        const textAfter = text.slice(end, end + nearby)
+        if (near && !near.test(textBefore + match[0] + textAfter)) continue
         // Line ends are searched only in these characters: one line can be the whole file.
-        const [rest = ''] = after.split('\n', 1)
-        const line = before.slice(before.lastIndexOf('\n') + 1) + match[0] + rest
+        const [restOfLine = ''] = textAfter.split('\n', 1)
+        const line = textBefore.slice(textBefore.lastIndexOf('\n') + 1) + match[0] + restOfLine
         if (unless?.test(line)) continue
         if (countsOnly(code)) continue
         const about = safeLine(subject ?? match[1] ?? match[0]).slice(0, 80)
@@ -109,13 +109,13 @@ function isPlaceholder(value: string): boolean {
  * Whether a value mixes letters and digits, is long enough for a key, and is not a call or a path.
  */
 function looksRandom(value: string): boolean {
-  const unquoted = value.replaceAll(/^["']|["']$/g, '')
+  const content = value.replaceAll(/^["']|["']$/g, '')
   return (
-    unquoted.length >= 12 &&
-    /^[\w+/=.~!@#%^&-]*$/.test(unquoted) &&
-    /\d/.test(unquoted) &&
-    /[A-Za-z]/.test(unquoted) &&
-    !/^(?:[a-z]+[._/-])+[a-z]+$/i.test(unquoted)
+    content.length >= 12 &&
+    /^[\w+/=.~!@#%^&-]*$/.test(content) &&
+    /\d/.test(content) &&
+    /[A-Za-z]/.test(content) &&
+    !/^(?:[a-z]+[._/-])+[a-z]+$/i.test(content)
   )
 }
 
@@ -125,9 +125,9 @@ const shortRuns = /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/]{40,20000}={0,2}(?![A-Za-z0-
 function encodedSentences(text: string) {
   return Array.from(text.matchAll(shortRuns)).flatMap(({ index, 0: run }) => {
     const isHex = /^(?:[0-9a-f]{2})+$/i.test(run)
-    const decoded = Buffer.from(run, isHex ? 'hex' : 'base64').toString('latin1')
+    const plainText = Buffer.from(run, isHex ? 'hex' : 'base64').toString('latin1')
     const isSentence =
-      /^[\t\n\r -~]+$/.test(decoded) && /(?:\b[A-Za-z']{2,30}[ ,.]{1,5}){4}/.test(decoded)
-    return isSentence ? [{ offset: index, words: safeLine(decoded).slice(0, 80) }] : []
+      /^[\t\n\r -~]+$/.test(plainText) && /(?:\b[A-Za-z']{2,30}[ ,.]{1,5}){4}/.test(plainText)
+    return isSentence ? [{ offset: index, words: safeLine(plainText).slice(0, 80) }] : []
   })
 }

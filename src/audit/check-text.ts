@@ -62,10 +62,8 @@ function hiddenBy(style: string): string | undefined {
 }
 
 function colour(name: string): string {
-  const normalized = name.replaceAll(' ', '').replace(/^#(.)(.)(.)$/, '#$1$1$2$2$3$3')
-  return /^(?:white|#ffffff(?:ff)?|rgba?\(255,255,255(?:,1)?\))$/.test(normalized)
-    ? 'white'
-    : normalized
+  const code = name.replaceAll(' ', '').replace(/^#(.)(.)(.)$/, '#$1$1$2$2$3$3')
+  return /^(?:white|#ffffff(?:ff)?|rgba?\(255,255,255(?:,1)?\))$/.test(code) ? 'white' : code
 }
 
 /** Replaces every character of code in Markdown by a blank: offsets and lines stay. */

@@ -79,14 +79,14 @@ export class Findings {
   }
 
   list(): AuditFinding[] {
-    const rest = Array.from(this.#counters.values()).flatMap(
-      ({ code, file, count, listed: kept }) => {
-        if (count === kept) return []
-        const where = file === '' ? 'in this skill' : 'in this file'
-        return [this.#finding(code, { file }, `${count - kept} more of this kind ${where}`)]
+    const summaries = Array.from(this.#counters.values()).flatMap(
+      ({ code, file, count, listed: listedCount }) => {
+        if (count === listedCount) return []
+        const scope = file === '' ? 'in this skill' : 'in this file'
+        return [this.#finding(code, { file }, `${count - listedCount} more of this kind ${scope}`)]
       },
     )
-    return [...this.#listed, ...rest].toSorted(
+    return [...this.#listed, ...summaries].toSorted(
       (a, b) =>
         compareText(a.file, b.file) ||
         (a.line ?? Infinity) - (b.line ?? Infinity) ||

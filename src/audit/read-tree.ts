@@ -29,7 +29,7 @@ export interface TreeStop {
  */
 export function readTree(directory: string, root: string): Tree {
   const entries: TreeEntry[] = []
-  const stopped: TreeStop[] = []
+  const stops: TreeStop[] = []
   const waiting = [{ parent: '', depth: 1 }]
   for (const { parent, depth } of waiting) {
     const { names, truncated } = namesIn(directory, parent, entries)
@@ -39,13 +39,13 @@ export function readTree(directory: string, root: string): Tree {
       entries.push(entry)
       if (entry.kind !== 'directory' || name === '.git' || name === 'node_modules') continue
       if (depth < auditLimits.depth) waiting.push({ parent: path, depth: depth + 1 })
-      else stopped.push({ limit: 'too-deep', path })
+      else stops.push({ limit: 'too-deep', path })
     }
     if (!truncated) continue
-    stopped.push({ limit: 'too-many-files', path: parent })
+    stops.push({ limit: 'too-many-files', path: parent })
     break
   }
-  return { entries: entries.toSorted(byText('path')), stopped }
+  return { entries: entries.toSorted(byText('path')), stopped: stops }
 }
 
 /** Reads names one by one: a hostile directory may have millions. */
@@ -92,9 +92,9 @@ function entryAt(root: string, directory: string, path: string): TreeEntry {
  */
 function linkAt(root: string, full: string, path: string): TreeEntry {
   const target = readlinkSync(full)
-  const real = realPathOf(full)
-  const isInRoot = isInside(root, real ?? leadsTo(dirname(full), target))
-  const leads = isInRoot ? (real === undefined ? 'nowhere' : 'inside') : 'outside'
+  const realTarget = realPathOf(full)
+  const isInRoot = isInside(root, realTarget ?? leadsTo(dirname(full), target))
+  const leads = isInRoot ? (realTarget === undefined ? 'nowhere' : 'inside') : 'outside'
   return { path, kind: 'link', target, leads }
 }
 
@@ -124,8 +124,8 @@ export function findSkillFolders(root: string) {
   const report = (path: string, message: string): void =>
     void diagnostics.push({ code: 'not-analysed', severity: 'warning', path, message })
   const waiting = [{ path: root, depth: 0 }]
-  for (const [visited, { path, depth }] of waiting.entries()) {
-    if (visited >= most.directories) {
+  for (const [count, { path, depth }] of waiting.entries()) {
+    if (count >= most.directories) {
       report(path, `more than ${most.directories} directories; the others were not checked`)
       break
     }
@@ -203,8 +203,8 @@ export function fileKind(head: Buffer, path: string): FileKind {
     if (isMac) return { group: 'program', name: 'a program for macOS (universal)' }
     return { group: 'byte code', name: 'Java byte code' }
   }
-  const found = signatures.find(([bytes, , , offset = 0]) => text.startsWith(bytes, offset))
-  if (found) return { group: found[1], name: found[2] }
+  const signature = signatures.find(([bytes, , , offset = 0]) => text.startsWith(bytes, offset))
+  if (signature) return { group: signature[1], name: signature[2] }
   if (/^#!\s{0,8}\//.test(text)) return { group: 'script', name: 'a script' }
   const isUtf16 = text.startsWith('\xff\xfe') || text.startsWith('\xfe\xff')
   if (isUtf16) return { group: 'text', name: 'text in UTF-16' }

@@ -28,7 +28,7 @@ const confusables = 'https://www.unicode.org/reports/tr39/#Confusable_Detection'
 const trojan = 'https://trojansource.codes/'
 const terminal = 'ECMA-48'
 const limit = 'Skillrail: protection against hostile files'
-const reviewed = 'Skillrail: what a reviewer sees is what a model reads'
+const reviewSource = 'Skillrail: what a reviewer sees is what a model reads'
 const format = 'https://agentskills.io/specification'
 const structure = `${format}#directory-structure`
 const git = 'https://git-scm.com/docs/git-config#Documentation/git-config.txt-safebareRepository'
@@ -56,9 +56,9 @@ const structureRules = {
   'zero-width': warning('No zero-width character, except in a script or an emoji.', unicode),
   'terminal-escape': error('No characters that a terminal obeys (ESC, CSI, OSC).', terminal),
   'control-character': warning('No control characters except tab and line ends.', terminal),
-  'hidden-style': error('No style in a Markdown file makes its text invisible.', reviewed),
-  'comment-instructions': warning('No HTML comment speaks to the reader.', reviewed),
-  'text-pushed-aside': warning('No text behind 500 blanks or 200 empty lines.', reviewed),
+  'hidden-style': error('No style in a Markdown file makes its text invisible.', reviewSource),
+  'comment-instructions': warning('No HTML comment speaks to the reader.', reviewSource),
+  'text-pushed-aside': warning('No text behind 500 blanks or 200 empty lines.', reviewSource),
   'link-outside': error('No symbolic link leads out of the skill.', structure),
   'link-broken': warning('Every symbolic link leads somewhere.', structure),
   'special-file': error('Only files and directories, no pipes, sockets or devices.', structure),
@@ -107,7 +107,7 @@ const capabilityRules = {
     startup,
   ),
   destruction: warning('No command deletes a home or overwrites a disk.', destruction),
-  'encoded-instructions': warning('No sentence is hidden by an encoding.', reviewed),
+  'encoded-instructions': warning('No sentence is hidden by an encoding.', reviewSource),
   'credential-file': info('A file in which a system or a client keeps credentials.'),
   'shell-execution': info('Code that starts programs.'),
   evaluation: info('Code that runs text as code.'),

@@ -108,15 +108,15 @@ interface AgentRequest extends Pick<ProcessRequest, 'cwd' | 'outputLimit' | 'sig
 /** Runs an agent's command line once, headless, and reads the output block of its answer. */
 export async function runAgent(request: AgentRequest) {
   const { client, program, wishes, prompt, environment, ...process } = request
-  const started = startOf(program)
-  if (!started) {
+  const startCommand = startOf(program)
+  if (!startCommand) {
     const message = `${client.title} could not be started: ${program} is not a command file as npm or pnpm write it; install it with ${client.install}`
     return { output: failedOutput('not-started', message), stdout: '', stderr: '' }
   }
   const result = await runProcess({
     ...process,
-    file: started.file,
-    args: [...started.args, ...client.args(wishes)],
+    file: startCommand.file,
+    args: [...startCommand.args, ...client.args(wishes)],
     env: environment,
     stdin: prompt,
   })
@@ -195,8 +195,8 @@ export function agentPrompt(facts: {
 
 /** Returns the part of a prompt with `chain_state`. The output of a step cannot end the block. */
 export function statePart(state: string): string {
-  const escaped = state.replaceAll('</', String.raw`<\/`)
-  return `What the steps before it left, as JSON:\n\n<chain_state>\n${escaped}\n</chain_state>`
+  const safeState = state.replaceAll('</', String.raw`<\/`)
+  return `What the steps before it left, as JSON:\n\n<chain_state>\n${safeState}\n</chain_state>`
 }
 
 /** Says in words that a step is done again; the state has the same reason as `feedback`. */

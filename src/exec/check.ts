@@ -4,16 +4,16 @@ import { openSandbox } from './sandbox/open-sandbox.ts'
 export async function checkSandbox({ settings }: CheckContext): Promise<Check> {
   const name = 'sandbox'
   if (settings.run.sandbox === 'refuse') {
-    const found = 'scripts of untrusted skills are refused, as run.sandbox says'
-    return { name, status: 'information', found }
+    const text = 'scripts of untrusted skills are refused, as run.sandbox says'
+    return { name, status: 'information', found: text }
   }
   const probe = await openSandbox()
   if (probe.ok) {
     const { program, note } = probe
-    const found = `${program} is used for scripts of untrusted skills${note === undefined ? '' : `; ${note}`}`
-    return { name, status: 'ok', found }
+    const text = `${program} is used for scripts of untrusted skills${note === undefined ? '' : `; ${note}`}`
+    return { name, status: 'ok', found: text }
   }
-  const found = `scripts of untrusted skills are refused: ${probe.reason}`
+  const text = `scripts of untrusted skills are refused: ${probe.reason}`
   const status = settings.run.sandbox === 'all' ? 'problem' : 'warning'
-  return { name, status, found, advice: probe.hint }
+  return { name, status, found: text, advice: probe.hint }
 }

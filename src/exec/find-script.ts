@@ -3,7 +3,7 @@ import { extname, join } from 'node:path'
 import { type Diagnostic, lookProblem } from '#core/errors'
 import { resolveInside, statsOf } from '#core/read-files'
 import { headOf } from './process.ts'
-import { tried } from './process-group.ts'
+import { resultOr } from './process-group.ts'
 
 export interface Script {
   path: string
@@ -48,26 +48,26 @@ function conventionalScript(directory: string, stem: string, hint: string): Scri
   if (only === undefined) return { kind: 'none' }
   if (present.length === 1) return openScript(directory, only)
   const message = `there are ${present.length} scripts that could ${stem} this skill: ${present.join(', ')}`
-  return broken('script-ambiguous', directory, message, hint)
+  return brokenScript('script-ambiguous', directory, message, hint)
 }
 
 /** A broken link counts too: opening it reports what is wrong. */
 function isCandidate(directory: string, entry: Dirent): boolean {
   if (!entry.isSymbolicLink()) return entry.isFile()
-  return tried(true, () => statSync(join(directory, 'scripts', entry.name)).isFile())
+  return resultOr(true, () => statSync(join(directory, 'scripts', entry.name)).isFile())
 }
 
 function openScript(directory: string, relative: string): ScriptSearch {
-  const inside = resolveInside(directory, relative)
-  if (!inside.ok) {
-    const isMissing = inside.code === 'path-missing'
+  const resolution = resolveInside(directory, relative)
+  if (!resolution.ok) {
+    const isMissing = resolution.code === 'path-missing'
     const reason = isMissing ? problemIn(() => statSync(join(directory, relative))) : undefined
     if (reason !== undefined) return unreadable(directory, relative, reason)
     const code = isMissing ? 'script-missing' : 'script-outside'
-    const message = `the script ${relative} cannot be used: ${inside.message}`
-    return broken(code, directory, message, 'Name a file below the directory of the skill.')
+    const message = `the script ${relative} cannot be used: ${resolution.message}`
+    return brokenScript(code, directory, message, 'Name a file below the directory of the skill.')
   }
-  const { path } = inside
+  const { path } = resolution
   let head = ''
   const problem = problemIn(() => (head = headOf(path).toString('latin1')))
   const executable = ((statsOf(path)?.mode ?? 0) & 0o111) !== 0
@@ -79,7 +79,7 @@ function openScript(directory: string, relative: string): ScriptSearch {
   const message = `the script ${relative} does not name an interpreter`
   const hint =
     'Start it with a line such as #!/bin/sh, give it an extension (.sh .mjs .js .ts .py), or make it executable.'
-  return broken('script-not-executable', directory, message, hint)
+  return brokenScript('script-not-executable', directory, message, hint)
 }
 
 function problemIn(look: () => unknown): string | undefined {
@@ -94,10 +94,10 @@ function problemIn(look: () => unknown): string | undefined {
 function unreadable(directory: string, relative: string, reason: string): ScriptSearch {
   const message = `${relative} cannot be read: ${reason}`
   const hint = 'Make it readable, or fix or remove the link.'
-  return broken('script-unreadable', directory, message, hint)
+  return brokenScript('script-unreadable', directory, message, hint)
 }
 
-function broken(code: string, path: string, message: string, hint: string): ScriptSearch {
+function brokenScript(code: string, path: string, message: string, hint: string): ScriptSearch {
   return { kind: 'broken', diagnostic: { code, severity: 'error', message, path, hint } }
 }
 
@@ -117,9 +117,11 @@ export function interpreterFor(script: {
   const { path, head, executable, platform } = script
   const shebang = /^#![ \t]*(\S+)[ \t]*(.*?)[ \t\r]*(?:\n|$)/.exec(head)
   if (shebang !== null) {
-    const [, program = '', rest = ''] = shebang
+    const [, program = '', argumentText = ''] = shebang
     const isEnv = baseName(program) === 'env'
-    const words = isEnv ? envWords(program, rest) : [program, ...(rest === '' ? [] : [rest])]
+    const words = isEnv
+      ? envWords(program, argumentText)
+      : [program, ...(argumentText === '' ? [] : [argumentText])]
     const [name = '', ...options] = words
     if (baseName(name) === 'node') return { file: process.execPath, args: [...options, path] }
     // The kernel would let `env` use the search path, which may contain folders of the project. A line
@@ -145,8 +147,8 @@ function byExtension(extension: string, platform: NodeJS.Platform): string | und
  * Splits the arguments of `env`: the kernel passes everything after the program as one argument, which
  * `env -S` splits. If `env` has other options or variables, it stays the first word.
  */
-function envWords(program: string, rest: string): string[] {
-  const words = rest
+function envWords(program: string, argumentText: string): string[] {
+  const words = argumentText
     .replace(/^(?:-S|--split-string=?)[ \t]*/, '')
     .split(/[ \t]+/)
     .filter((word) => word !== '')

@@ -5,16 +5,16 @@ import { isObject, parseJson } from '#core/json'
  * undefined if the text has none. The time is linear in the length of the text.
  */
 export function lastOutputBlock(stdout: string): string | undefined {
-  const printed = stdout.trimEnd()
-  const lines = splitLines(printed)
+  const output = stdout.trimEnd()
+  const lines = splitLines(output)
   const parents = enclosingLines(lines)
-  const scan = objectScanner(printed)
+  const scan = objectScanner(output)
   for (let index = lines.length - 1; index >= 0; index--) {
     const { text = '' } = lines[index] ?? {}
     const block = /^[ \t]*output[ \t]*:/.test(text)
       ? yamlBlock(lines, index, parents[index])
       : /^[ \t]*\{/.test(text)
-        ? jsonBlock(printed, scan, lines, index)
+        ? jsonBlock(output, scan, lines, index)
         : undefined
     if (block !== undefined) return block
   }
@@ -30,11 +30,11 @@ interface Line {
 function splitLines(text: string): Line[] {
   const lines: Line[] = []
   let start = 0
-  for (const whole of text.split(/\r\n|\r|\n/)) {
+  for (const lineText of text.split(/\r\n|\r|\n/)) {
     // Windows shells print a byte order mark first.
-    const marks = /^[\uFEFF\u200B\u2060]{0,9}/.exec(whole)?.[0].length ?? 0
-    lines.push({ text: whole.slice(marks), start: start + marks })
-    start += whole.length
+    const marks = /^[\uFEFF\u200B\u2060]{0,9}/.exec(lineText)?.[0].length ?? 0
+    lines.push({ text: lineText.slice(marks), start: start + marks })
+    start += lineText.length
     start += text.startsWith('\r\n', start) ? 2 : 1
   }
   return lines
@@ -79,11 +79,11 @@ function yamlBlock(lines: readonly Line[], first: number, parent: string | undef
 
 /** Accepts a status directly below `output:` that should be indented. */
 function besideHead(lines: readonly Line[], first: number, indent: number): string | undefined {
-  const below = lines[first + 1]?.text ?? ''
-  if (indentOf(below) !== indent || !statusLine.test(below.slice(indent))) return undefined
-  const rest = lines.slice(first, first + 1000)
-  const end = rest.findIndex(({ text }) => text.trim() === '' || fence.test(text))
-  const block = rest.slice(0, end === -1 ? rest.length : end)
+  const nextLine = lines[first + 1]?.text ?? ''
+  if (indentOf(nextLine) !== indent || !statusLine.test(nextLine.slice(indent))) return undefined
+  const followingLines = lines.slice(first, first + 1000)
+  const end = followingLines.findIndex(({ text }) => text.trim() === '' || fence.test(text))
+  const block = followingLines.slice(0, end === -1 ? followingLines.length : end)
   return block.map(({ text }) => text.slice(indent)).join('\n')
 }
 
@@ -116,8 +116,8 @@ function isPartOf(parent: string | undefined): boolean {
 
 /** Whether a fence with the same indentation starts at most four lines above. */
 function insideFence(lines: readonly Line[], index: number, indent: number): boolean {
-  for (let above = index - 1; above >= 0 && above > index - 5; above--) {
-    const text = lines[above]?.text ?? ''
+  for (let otherIndex = index - 1; otherIndex >= 0 && otherIndex > index - 5; otherIndex--) {
+    const text = lines[otherIndex]?.text ?? ''
     if (fence.test(text)) return indentOf(text) === indent
   }
   return false
@@ -132,29 +132,29 @@ function indentOf(text: string): number {
  * objects, and code contains other braces. Invalid JSON therefore counts only if its first key is that
  * of an output, or one of our statuses is among its keys.
  */
-function jsonBlock(printed: string, scan: ObjectScanner, lines: readonly Line[], index: number) {
+function jsonBlock(output: string, scan: ObjectScanner, lines: readonly Line[], index: number) {
   const line = lines[index]
   if (!line) return undefined
   const start = line.start + indentOf(line.text)
   const { end, hasStatus, value } = scan(start)
-  const text = printed.slice(start, end)
-  if (end !== undefined && isElement(printed, end, lines, index)) return undefined
+  const text = output.slice(start, end)
+  if (end !== undefined && isElement(output, end, lines, index)) return undefined
   if (value !== undefined) return isMeantAsOutput(value) ? text : undefined
   if (/^\{\s*"(?:status"\s*:\s*"|output"\s*:\s*\{)/.test(text)) return text
   if (!hasStatus) return undefined
   if (/^\{\s*"/.test(text)) return text
   // Python and Node print values in this form. In a code listing, more text would follow.
-  const alone = end !== undefined && /^[ \t]*(?:\r?\n|$)/.test(printed.slice(end, end + 100))
+  const alone = end !== undefined && /^[ \t]*(?:\r?\n|$)/.test(output.slice(end, end + 100))
   return alone && /^\{\s*'?(?:status|result|errors|metrics)\b/.test(text) ? text : undefined
 }
 
-function isElement(printed: string, end: number, lines: readonly Line[], index: number): boolean {
+function isElement(output: string, end: number, lines: readonly Line[], index: number): boolean {
   let next = end
-  while (next < printed.length && (printed[next] ?? '').trim() === '') next++
-  if (printed[next] !== ',' && printed[next] !== ']') return false
-  let above = index - 1
-  while (above > 0 && lines[above]?.text.trim() === '') above--
-  return /[[,][ \t]*$/.test(lines[above]?.text ?? '')
+  while (next < output.length && (output[next] ?? '').trim() === '') next++
+  if (output[next] !== ',' && output[next] !== ']') return false
+  let otherIndex = index - 1
+  while (otherIndex > 0 && lines[otherIndex]?.text.trim() === '') otherIndex--
+  return /[[,][ \t]*$/.test(lines[otherIndex]?.text ?? '')
 }
 
 interface ScannedObject {
@@ -178,14 +178,14 @@ const statusTorn = /"status"\s{0,9}:\s{0,9}(?:"[a-z]{0,8})?$/y
 function objectScanner(text: string) {
   let budget = 16 * text.length + 4096
   /** The start of the last object without an end: objects around it have no end either. */
-  let unclosed = -1
+  let unclosedStart = -1
 
   function at(expression: RegExp, index: number): boolean {
     expression.lastIndex = index
     return expression.test(text)
   }
 
-  function parsed(start: number, end: number): unknown {
+  function parseRange(start: number, end: number): unknown {
     budget -= end - start
     return parseJson(text.slice(start, end))
   }
@@ -194,9 +194,9 @@ function objectScanner(text: string) {
     const quotes = /\S/.exec(text.slice(start + 1, start + 200))?.[0] === '"' ? '"' : `"'`
     let depth = 0
     let quote = ''
-    let before = ''
+    let previousCharacter = ''
     let hasStatus = false
-    let named = false
+    let hasOutputKey = false
     for (let index = start; index < text.length && --budget >= 0; index++) {
       const character = text[index] ?? ''
       if (quote !== '') {
@@ -204,20 +204,20 @@ function objectScanner(text: string) {
         else if (character === quote) quote = ''
         continue
       }
-      if (depth === 1 && (before === '{' || before === ',')) {
+      if (depth === 1 && (previousCharacter === '{' || previousCharacter === ',')) {
         hasStatus ||= /["'s]/.test(character) && (at(statusHere, index) || at(statusTorn, index))
-        named ||= character === '"' && at(keyHere, index)
+        hasOutputKey ||= character === '"' && at(keyHere, index)
       }
       if (quotes.includes(character)) quote = character
-      else if (character === '{' && index === unclosed) break
+      else if (character === '{' && index === unclosedStart) break
       else if (character === '{') depth++
       else if (character === '}' && --depth === 0) {
         const end = index + 1
-        return { end, hasStatus, value: named ? parsed(start, end) : undefined }
+        return { end, hasStatus, value: hasOutputKey ? parseRange(start, end) : undefined }
       }
-      if (character.trim() !== '') before = character
+      if (character.trim() !== '') previousCharacter = character
     }
-    unclosed = start
+    unclosedStart = start
     return { end: undefined, hasStatus, value: undefined }
   }
 }

@@ -36,8 +36,8 @@ function codeOf(end: ProcessEnd): number {
 
 /** Returns the output that a program reports, or why it could not; undefined if it reports nothing. */
 function reportedOutput(source: OutputSource, subject: string): StepOutput | undefined {
-  const interrupted = endedBadly(source.end, subject)
-  if (interrupted) return interrupted
+  const interruption = endedBadly(source.end, subject)
+  if (interruption) return interruption
   const report = findReport(source)
   if (report !== undefined) return checkExitCode(parseOutput(report), codeOf(source.end), subject)
   return isCutOff(source.stdout) ? tooLarge('its output') : undefined
@@ -60,16 +60,16 @@ export function parseOutput(text: string): StepOutput {
     const value = parseValue(text)
     const root = isObject(value) ? value : undefined
     const fields = isObject(root?.['output']) ? root['output'] : root
-    if (!fields) throw new Malformed('it is not a mapping')
+    if (!fields) throw new MalformedOutput('it is not a mapping')
     return readFields(fields)
   } catch (error) {
-    if (!(error instanceof Malformed)) throw error
+    if (!(error instanceof MalformedOutput)) throw error
     const problem = cutWithCount(error.message, 1000)
     return failedOutput('output-malformed', `the output of the skill is malformed: ${problem}`)
   }
 }
 
-class Malformed extends Error {}
+class MalformedOutput extends Error {}
 
 const maxYamlCharacters = 65_536
 /** Maximum bytes of a result; larger data goes through files. */
@@ -96,8 +96,10 @@ function findReport(source: OutputSource): string | undefined {
   if (droppedBytes === 0) return lastOutputBlock(head)
   // If the middle is missing, the last block is at the end. Without a block there, one from the
   // beginning counts: later output must not turn a failure into a success. A cut line is ignored.
-  const before = head.slice(0, head.lastIndexOf('\n') + 1)
-  return lastOutputBlock(tail) ?? (isCutOff(source.stdout) ? undefined : lastOutputBlock(before))
+  const wholeLines = head.slice(0, head.lastIndexOf('\n') + 1)
+  return (
+    lastOutputBlock(tail) ?? (isCutOff(source.stdout) ? undefined : lastOutputBlock(wholeLines))
+  )
 }
 
 /** Whether the start of the last line, object or block is in the missing part. */
@@ -111,8 +113,8 @@ function isCutOff({ head, tail, droppedBytes }: OutputSource['stdout']): boolean
   return /^output:/m.test(head) && lines.every((line) => /^(?:\s|$)/.test(line))
 }
 
-function tooLarge(what: string): StepOutput {
-  const message = `${what} is larger than ${maxResultBytes} bytes; write it to a file in the directory SKILLRAIL_SCRATCH and return its path in artifacts`
+function tooLarge(subject: string): StepOutput {
+  const message = `${subject} is larger than ${maxResultBytes} bytes; write it to a file in the directory SKILLRAIL_SCRATCH and return its path in artifacts`
   return failedOutput('result-too-large', message)
 }
 
@@ -120,8 +122,8 @@ function tooLarge(what: string): StepOutput {
 function withinLimit(output: StepOutput): StepOutput {
   const { result, errors, metrics, artifacts } = output
   if (Buffer.byteLength(result) > maxResultBytes) return tooLarge('the result')
-  const rest = JSON.stringify({ errors, metrics, artifacts })
-  return Buffer.byteLength(rest) > maxResultBytes ? tooLarge('the output') : output
+  const otherFields = JSON.stringify({ errors, metrics, artifacts })
+  return Buffer.byteLength(otherFields) > maxResultBytes ? tooLarge('the output') : output
 }
 
 function fromExitCode(code: number, source: OutputSource): StepOutput {
@@ -138,26 +140,26 @@ function fromExitCode(code: number, source: OutputSource): StepOutput {
 }
 
 function parseValue(text: string): unknown {
-  const trimmed = text.trim()
+  const content = text.trim()
   let notJson: string | undefined
-  if (trimmed.startsWith('{')) {
-    if (tooDeepAt(trimmed) !== undefined)
-      throw new Malformed(`it is nested deeper than ${deepestJson} levels`)
+  if (content.startsWith('{')) {
+    if (tooDeepAt(content) !== undefined)
+      throw new MalformedOutput(`it is nested deeper than ${deepestJson} levels`)
     try {
-      return JSON.parse(trimmed)
+      return JSON.parse(content)
     } catch (error) {
       // A YAML flow mapping starts like JSON.
       notJson = `its JSON cannot be read: ${messageOf(error)}`
     }
   }
-  if (trimmed.length > maxYamlCharacters)
-    throw new Malformed(
+  if (content.length > maxYamlCharacters)
+    throw new MalformedOutput(
       `it is longer than ${maxYamlCharacters} characters; above that only JSON is read`,
     )
-  const { root, diagnostics } = readYaml(`${trimmed}\n`, { firstLine: 1, path: 'output' })
+  const { root, diagnostics } = readYaml(`${content}\n`, { firstLine: 1, path: 'output' })
   const [error] = errorsIn(diagnostics)
-  if (error) throw new Malformed(notJson ?? error.message)
-  if (!root) throw new Malformed('it is empty')
+  if (error) throw new MalformedOutput(notJson ?? error.message)
+  if (!root) throw new MalformedOutput('it is empty')
   return yamlToJson(root)
 }
 
@@ -166,7 +168,7 @@ function readFields(fields: Record<string, unknown>): StepOutput {
   if (status !== 'success' && status !== 'failure' && status !== 'critical') {
     const value = status === null || status === '' ? 'empty' : cutWithCount(asText(status), 200)
     const problem = status === undefined ? 'it has no status' : `its status is ${value}`
-    throw new Malformed(`${problem}; allowed are success, failure and critical`)
+    throw new MalformedOutput(`${problem}; allowed are success, failure and critical`)
   }
   const paths = readArtifacts(artifacts)
   return withinLimit({
@@ -183,15 +185,15 @@ function readArtifacts(value: unknown): readonly string[] {
   if (isEmpty(value)) return []
   const paths = [value].flat()
   const isUsable = paths.length <= maxEntries && paths.every((path) => typeof path === 'string')
-  if (!isUsable) throw new Malformed('its artifacts are not a list of paths')
+  if (!isUsable) throw new MalformedOutput('its artifacts are not a list of paths')
   return paths
 }
 
 function readErrors(value: unknown): readonly ReportedError[] {
   if (isEmpty(value)) return []
   if (typeof value === 'string') return [{ code: 'reported', message: value }]
-  if (!Array.isArray(value)) throw new Malformed('its errors are not a list')
-  if (value.length > maxEntries) throw new Malformed(`it has more than ${maxEntries} errors`)
+  if (!Array.isArray(value)) throw new MalformedOutput('its errors are not a list')
+  if (value.length > maxEntries) throw new MalformedOutput(`it has more than ${maxEntries} errors`)
   return value.map(readError)
 }
 
@@ -206,10 +208,12 @@ function readError(item: unknown): ReportedError {
 
 function readMetrics(value: unknown): StepOutput['metrics'] {
   if (isEmpty(value)) return {}
-  if (!isObject(value)) throw new Malformed('its metrics are not a mapping')
+  if (!isObject(value)) throw new MalformedOutput('its metrics are not a mapping')
   const entries = Object.entries(value)
-  if (entries.length > maxEntries) throw new Malformed(`it has more than ${maxEntries} metrics`)
-  if (Object.hasOwn(value, '__proto__')) throw new Malformed('its metrics have a key __proto__')
+  if (entries.length > maxEntries)
+    throw new MalformedOutput(`it has more than ${maxEntries} metrics`)
+  if (Object.hasOwn(value, '__proto__'))
+    throw new MalformedOutput('its metrics have a key __proto__')
   // JSON has no form for Infinity and NaN, which YAML has.
   return Object.fromEntries(
     entries.map(([name, metric]) => [name, JSON.parse(JSON.stringify(metric ?? null))]),
@@ -230,9 +234,11 @@ export function lastErrorLine(stderr: string): string {
   const lines = stderr.trimEnd().split('\n')
   const last = lines.at(-1) ?? ''
   if (!/^Node\.js v\d/.test(last)) return last.trim()
-  const above = lines.slice(0, -1)
-  const error = above.findLast((line) => /^(?:Uncaught )?[\w$.]*(?:Error|Exception)\b/.test(line))
-  const message = error ?? above.findLast((line) => !/^(?:\s|\}|\(Use `node |$)/.test(line))
+  const linesAbove = lines.slice(0, -1)
+  const error = linesAbove.findLast((line) =>
+    /^(?:Uncaught )?[\w$.]*(?:Error|Exception)\b/.test(line),
+  )
+  const message = error ?? linesAbove.findLast((line) => !/^(?:\s|\}|\(Use `node |$)/.test(line))
   return (message ?? last).trim()
 }
 

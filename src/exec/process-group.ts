@@ -22,7 +22,7 @@ export async function endGroup(
  */
 export function groupIsGone(leader: number): boolean {
   if (process.platform === 'win32') return true
-  if (!tried(false, () => process.kill(-leader, 0))) return true
+  if (!resultOr(false, () => process.kill(-leader, 0))) return true
   if (process.platform !== 'linux') return false
   const ids = processIds()
   return ids.length > 0 && ids.every((pid) => groupOf(pid) !== leader)
@@ -35,14 +35,14 @@ export function groupOf(pid: number): number | undefined {
 }
 
 function signalGroup(leader: number, signal: 'SIGTERM' | 'SIGKILL'): void {
-  if (process.platform !== 'win32') return void tried(false, () => process.kill(-leader, signal))
+  if (process.platform !== 'win32') return void resultOr(false, () => process.kill(-leader, signal))
   const args = ['/pid', String(leader), '/T', ...(signal === 'SIGKILL' ? ['/F'] : [])]
   const taskkill = windowsProgram('taskkill.exe', { env: process.env, cwd: process.cwd() })
   spawn(taskkill, args, { stdio: 'ignore' }).on('error', () => undefined)
 }
 
 /** Returns the result of `look`, or `otherwise` if it throws: a process or file may be gone already. */
-export function tried<T>(otherwise: T, look: () => T): T {
+export function resultOr<T>(otherwise: T, look: () => T): T {
   try {
     return look()
   } catch {
@@ -59,12 +59,12 @@ export function tried<T>(otherwise: T, look: () => T): T {
 export function endOrphans(idempotencyKeys: ReadonlySet<string>): number {
   if (process.platform !== 'linux' || idempotencyKeys.size === 0) return 0
   const keys = new Set([...idempotencyKeys].flatMap((key) => [key, verificationKey(key)]))
-  const ended = processIds().filter((pid) => {
+  const endedPids = processIds().filter((pid) => {
     const key = idempotencyKeyOf(pid)
     if (key === undefined || !keys.has(key) || pid === process.pid) return false
-    return tried(false, () => process.kill(pid, 'SIGKILL'))
+    return resultOr(false, () => process.kill(pid, 'SIGKILL'))
   })
-  return ended.length
+  return endedPids.length
 }
 
 /** Ends processes that left the process group of an execution, when Skillrail kills it. */
@@ -79,7 +79,7 @@ export function verificationKey(key: string): string {
 }
 
 function processIds(): number[] {
-  const names = tried([], () => readdirSync('/proc'))
+  const names = resultOr([], () => readdirSync('/proc'))
   return names.flatMap((name) => (/^\d+$/.test(name) ? Number(name) : []))
 }
 
@@ -88,7 +88,7 @@ const prefix = `${variable}=`
 
 /** Also undefined for a process of another account. */
 function idempotencyKeyOf(pid: number): string | undefined {
-  const environment = tried('', () => readFileSync(`/proc/${pid}/environ`, 'utf8'))
+  const environment = resultOr('', () => readFileSync(`/proc/${pid}/environ`, 'utf8'))
   const entry = environment.split('\0').find((text) => text.startsWith(prefix))
   return entry?.slice(prefix.length)
 }

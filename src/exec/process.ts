@@ -6,7 +6,7 @@ import { StringDecoder } from 'node:string_decoder'
 import { messageOf, systemReason } from '#core/errors'
 import { bytesOf } from '#core/read-files'
 import type { Runtime } from '#core/runtime'
-import { endEscaped, endGroup, endWithUs, tried } from './process-group.ts'
+import { endEscaped, endGroup, endWithUs, resultOr } from './process-group.ts'
 
 export interface ProcessRequest {
   file: string
@@ -79,10 +79,10 @@ async function run(request: ProcessRequest, stdout: Capture, stderr: Capture): P
 }
 
 function start({ file, args, cwd, env, ...request }: ProcessRequest): ChildProcess {
-  const opened: number[] = []
+  const openDescriptors: number[] = []
   const open = (path: string) => {
     const descriptor = openSync(path, 'r')
-    opened.push(descriptor)
+    openDescriptors.push(descriptor)
     return descriptor
   }
   try {
@@ -99,40 +99,40 @@ function start({ file, args, cwd, env, ...request }: ProcessRequest): ChildProce
     stdio[0] = stdin
     return spawn(file, [...args], { cwd, env, stdio, detached, windowsHide: true })
   } finally {
-    for (const descriptor of opened) closeSync(descriptor)
+    for (const descriptor of openDescriptors) closeSync(descriptor)
   }
 }
 
 /** Waits until a program has ended and its output is closed, and after a kill until its group is gone. */
 async function endOf(child: ChildProcess, { timeoutMs, signal, env, ...request }: ProcessRequest) {
   const { pid } = child
-  const failed = new Promise<Error>((resolve) => child.on('error', resolve))
-  if (pid === undefined) return startFailure(request, messageOf(await failed))
-  const exited = exitOf(child)
-  const closed = new Promise((resolve) => child.on('close', resolve))
+  const startError = new Promise<Error>((resolve) => child.on('error', resolve))
+  if (pid === undefined) return startFailure(request, messageOf(await startError))
+  const exit = exitOf(child)
+  const outputEnd = new Promise((resolve) => child.on('close', resolve))
   const forget = endWithUs(pid, env)
-  let forced: { kind: 'timeout' | 'aborted' } | undefined
+  let forcedEnd: { kind: 'timeout' | 'aborted' } | undefined
   let ending: Promise<void> | undefined
   const force = (kind: 'timeout' | 'aborted'): void => {
-    forced ??= { kind }
+    forcedEnd ??= { kind }
     ending ??= endGroup(pid)
   }
   const timer = timeoutMs ? setTimeout(() => force('timeout'), timeoutMs) : undefined
   const onAbort = (): void => force('aborted')
   signal?.addEventListener('abort', onAbort, { once: true })
-  const end = await exited
+  const end = await exit
   const drain = setTimeout(() => {
     child.stdout?.destroy()
     child.stderr?.destroy()
   }, drainMs)
-  await closed
+  await outputEnd
   clearTimeout(drain)
   clearTimeout(timer)
   signal?.removeEventListener('abort', onAbort)
   await ending
-  if (forced) endEscaped(env)
+  if (forcedEnd) endEscaped(env)
   forget()
-  return forced ?? end
+  return forcedEnd ?? end
 }
 
 const drainMs = 250
@@ -180,7 +180,7 @@ export function whatIsMissing({
 }
 
 function interpreterLine(path: string): string | undefined {
-  const head = tried('', () => headOf(path).toString('utf8'))
+  const head = resultOr('', () => headOf(path).toString('utf8'))
   return /^#!([^\n]*\S[^\n]*)/.exec(head)?.[1]
 }
 
@@ -300,11 +300,12 @@ export function passedOn(
 ): Record<string, string> {
   const windows = platform === 'win32'
   const keyOf = (name: string) => (windows ? name.toUpperCase() : name)
-  const wanted = new Set([...everywhere, ...(windows ? onWindows : []), ...names].map(keyOf))
+  const passedKeys = new Set([...everywhere, ...(windows ? onWindows : []), ...names].map(keyOf))
   const environment: Record<string, string> = {}
   for (const [name, value] of Object.entries(env)) {
     const key = keyOf(name)
-    if (value !== undefined && (wanted.has(key) || key.startsWith('LC_'))) environment[name] = value
+    if (value !== undefined && (passedKeys.has(key) || key.startsWith('LC_')))
+      environment[name] = value
   }
   return environment
 }

@@ -13,7 +13,7 @@ import {
   type ProcessResult,
   runProcess,
 } from './process.ts'
-import { tried } from './process-group.ts'
+import { resultOr } from './process-group.ts'
 import { type Confinement, runConfined } from './sandbox/open-sandbox.ts'
 import { notStarted } from './sandbox/sandbox.ts'
 
@@ -74,15 +74,18 @@ export async function runScript(request: ScriptRequest): Promise<ScriptResult> {
     })
     const { end, stdout, stderr } = result
     // A script may also replace the directory with a file: then there is no output file.
-    hasOutput = tried(false, () => lstatSync(outputPath, { throwIfNoEntry: false }) !== undefined)
+    hasOutput = resultOr(
+      false,
+      () => lstatSync(outputPath, { throwIfNoEntry: false }) !== undefined,
+    )
     const file = hasOutput && end.kind === 'exit' ? readOutputFile(outputPath) : undefined
     const report = typeof file === 'object' ? file.failure : readOutput({ ...result, file })
     const output = withArtifacts(report, request)
     return { end, output, stdout: capturedText(stdout), stderr: capturedText(stderr) }
   } finally {
     // A script may remove the files or replace them with directories, which the run removes later.
-    tried(undefined, () => unlinkSync(statePath))
-    if (hasOutput) tried(undefined, () => unlinkSync(outputPath))
+    resultOr(undefined, () => unlinkSync(statePath))
+    if (hasOutput) resultOr(undefined, () => unlinkSync(outputPath))
   }
 }
 
@@ -110,18 +113,18 @@ export function startScript(
       ...(protocol && { state: protocol.state, output: protocol.output }),
       // The input goes through a pipe: a script could open a file again for writing by its descriptor.
       stdin: request.input,
-      variables: ({ skill, scratch, ...inside }) => ({
+      variables: ({ skill, scratch, ...innerPlaces }) => ({
         ...stepVariables(request, skill, scratch),
-        ...(protocol && protocolVariables({ ...protocol, ...inside })),
+        ...(protocol && protocolVariables({ ...protocol, ...innerPlaces })),
       }),
     })
   }
-  const started = resolveInterpreter([script.file, ...script.args], environment, request.cwd)
-  if (!started.ok) return Promise.resolve(notStarted(started.message))
+  const startCommand = resolveInterpreter([script.file, ...script.args], environment, request.cwd)
+  if (!startCommand.ok) return Promise.resolve(notStarted(startCommand.message))
   return runProcess({
     ...limits,
-    file: started.file,
-    args: [...started.args, ...request.arguments],
+    file: startCommand.file,
+    args: [...startCommand.args, ...request.arguments],
     cwd: request.cwd,
     env: {
       ...environment,
@@ -151,8 +154,8 @@ function resolveInterpreter(
   const [file = '', ...args] = name.includes('/') ? words : words.with(place, pathOf(name) ?? '')
   const isMissing = !name.includes('/') && pathOf(name) === undefined
   if (!isMissing) return { ok: true, file, args }
-  const others = 'the project and folders that another account can write do not count'
-  return { ok: false, message: `there is no program ${name} on the search path; ${others}` }
+  const explanation = 'the project and folders that another account can write do not count'
+  return { ok: false, message: `there is no program ${name} on the search path; ${explanation}` }
 
   function pathOf(program: string): string | undefined {
     return findProgram(program, { env, cwd, platform: process.platform })
@@ -202,12 +205,12 @@ const maxOutputFileBytes = 8_388_608
 function withArtifacts(output: StepOutput, { scratch, confinement }: ScriptRequest): StepOutput {
   const root = confinement ? undefined : realPathOf(scratch)
   const unusable = output.artifacts?.find((path) => {
-    const real = realPathOf(resolve(scratch, path))
-    return root === undefined || real === undefined || !isInside(root, real)
+    const realPath = realPathOf(resolve(scratch, path))
+    return root === undefined || realPath === undefined || !isInside(root, realPath)
   })
   if (unusable === undefined) return output
-  const why = confinement ? 'is in a sandbox' : 'is not a file in SKILLRAIL_SCRATCH'
-  const message = `the artifact ${unusable} ${why}, so no later step can read it`
+  const reason = confinement ? 'is in a sandbox' : 'is not a file in SKILLRAIL_SCRATCH'
+  const message = `the artifact ${unusable} ${reason}, so no later step can read it`
   return failedOutput('artifact-unusable', message)
 }
 

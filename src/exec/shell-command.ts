@@ -12,10 +12,10 @@ export interface ShellCommandRequest extends Pick<
 
 /** Runs a command line with the platform's shell. Resolves as {@link runProcess} does. */
 export async function runShellCommand(request: ShellCommandRequest): Promise<ProcessResult> {
-  const { command, platform, ...rest } = request
+  const { command, platform, ...processRequest } = request
   const isWindows = platform === 'win32'
   return await runProcess({
-    ...rest,
+    ...processRequest,
     file: isWindows ? windowsProgram('cmd.exe', request) : '/bin/sh',
     args: isWindows ? ['/d', '/s', '/c', command] : ['-c', command],
   })

@@ -70,7 +70,7 @@ export function activateSkill(input: ActivationInput): Activation {
   const { info, digest } = skill
   checkInvocation(info, source)
   const { name } = info
-  const repeated = inContext?.digest === digest && inContext.arguments === input.arguments
+  const isRepeated = inContext?.digest === digest && inContext.arguments === input.arguments
   const { directory, fields } = info
   const variables = { ...input.variables, skill: directory || undefined }
   const { text: body, ...substitution } = applyArguments(skill.body, {
@@ -80,7 +80,7 @@ export function activateSkill(input: ActivationInput): Activation {
   })
   const resources = skill.resources.files.map(({ path }) => path)
   const parts = { name, directory, body, resources, incomplete: skill.resources.truncated }
-  const content = repeated ? alreadyActiveNote(name) : wrapSkillContent(parts)
+  const content = isRepeated ? alreadyActiveNote(name) : wrapSkillContent(parts)
   const request = { name, source, arguments: input.arguments, digest, trustLevel }
   const tools = fields.allowedTools && insertVariables(fields.allowedTools, variables)
   const effects = effectsOf(info, trustLevel, tools?.tools)
@@ -90,7 +90,7 @@ export function activateSkill(input: ActivationInput): Activation {
     ...argumentDiagnostics(skill, substitution),
     ...variableDiagnostics(info.path, substitution.unknown, tools?.unknown ?? []),
   ]
-  return { ...request, content, repeated, effects, diagnostics }
+  return { ...request, content, repeated: isRepeated, effects, diagnostics }
 }
 
 function argumentDiagnostics(
@@ -101,7 +101,7 @@ function argumentDiagnostics(
   const report = (code: string, message: string, hint: string) =>
     diagnostics.push({ code, severity: 'warning', message, path, hint })
   if (unplaced.length > 0) {
-    const message = `the skill has no placeholder for ${quoted(unplaced)}, so the model does not see it`
+    const message = `the skill has no placeholder for ${codeList(unplaced)}, so the model does not see it`
     report('argument-unused', message, 'A skill takes all arguments with `$ARGUMENTS`.')
   }
   // If one placeholder was filled, an empty placeholder after it means fewer arguments.
@@ -111,7 +111,7 @@ function argumentDiagnostics(
     .map(({ placeholder }) => placeholder)
     .filter((placeholder) => emptied.includes(placeholder))
   if (emptyPlaceholders.length > 0) {
-    const message = `${quoted(emptyPlaceholders)} in the body became empty, because there is no such argument`
+    const message = `${codeList(emptyPlaceholders)} in the body became empty, because there is no such argument`
     report(
       'position-empty',
       message,
@@ -132,12 +132,12 @@ function variableDiagnostics(
   ]
   return places.flatMap(({ where, names }): Diagnostic[] => {
     if (names.length === 0) return []
-    const message = `${quoted(names)} in ${where} stays as it is, because its value is not known here`
+    const message = `${codeList(names)} in ${where} stays as it is, because its value is not known here`
     return [{ code: 'variable-unknown', severity: 'warning', message, path }]
   })
 }
 
-function quoted(texts: readonly string[]): string {
+function codeList(texts: readonly string[]): string {
   return texts.map((text) => `\`${text}\``).join(', ')
 }
 

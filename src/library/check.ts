@@ -45,8 +45,8 @@ export function catalogueChecks(
     const inCatalogue = skills.filter(
       (info) => info.clients.includes(client) && !info.fields.disableModelInvocation,
     )
-    const listed = [...new Map(inCatalogue.map((info) => [info.name, info])).values()]
-    const sizes = listed.map(({ name, description, fields: { whenToUse = '' } }) => {
+    const listedSkills = [...new Map(inCatalogue.map((info) => [info.name, info])).values()]
+    const sizes = listedSkills.map(({ name, description, fields: { whenToUse = '' } }) => {
       const about = client === 'claude' ? description.length + whenToUse.length : description.length
       return name.length + Math.min(about, 1536) + entry
     })
@@ -54,8 +54,8 @@ export function catalogueChecks(
     if (total <= most) return []
     let room = most
     const fitting = sizes.filter((size) => (room -= size) >= 0).length
-    const found = `${listed.length} skills have about ${total} characters, and it takes about ${most}; ${listed.length - fitting} descriptions ${rest}`
+    const text = `${listedSkills.length} skills have about ${total} characters, and it takes about ${most}; ${listedSkills.length - fitting} descriptions ${rest}`
     const advice = 'Shorten descriptions, or add triggers.'
-    return [{ name: `catalogue of ${title}`, status: 'warning', found, advice }]
+    return [{ name: `catalogue of ${title}`, status: 'warning', found: text, advice }]
   })
 }

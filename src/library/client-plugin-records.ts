@@ -71,9 +71,9 @@ export class PluginFiles {
 
   /** Whether a path from a manifest stays inside the plugin, links followed. */
   isInside(root: string, path: string): boolean {
-    const real = realPathOf(root) ?? root
-    const target = resolve(real, path)
-    return isInside(real, target) && isInside(real, realPathOf(target) ?? target)
+    const realRoot = realPathOf(root) ?? root
+    const target = resolve(realRoot, path)
+    return isInside(realRoot, target) && isInside(realRoot, realPathOf(target) ?? target)
   }
 
   #read<T>(path: string, schema: Schema<T>, parse: (text: string) => unknown): T | undefined {

@@ -74,13 +74,16 @@ const readers: readonly (readonly [title: string, read: Reader])[] = [
 /** Claude Code: plugins enabled in the settings, and installed for this project or for the user. */
 function claudePlugins(files: PluginFiles, runtime: PluginRuntime): PluginSkills[] {
   const folder = join(clientFolder('claude', runtime), 'plugins')
-  const installed = files.json(join(folder, 'installed_plugins.json'), claudeInstalled)?.plugins
-  if (installed === undefined) return []
+  const installedPlugins = files.json(
+    join(folder, 'installed_plugins.json'),
+    claudeInstalled,
+  )?.plugins
+  if (installedPlugins === undefined) return []
   const marketplaces = files.json(join(folder, 'known_marketplaces.json'), knownMarketplaces) ?? {}
   const folders = projectFolders(runtime)
   const settings = claudeSettingsPaths(runtime).map((path) => files.json(path, pluginSettings))
-  const enabled = merged(settings.map((file) => file?.enabledPlugins))
-  return Object.entries(installed).flatMap(([id, installations]) => {
+  const enabledPlugins = mergeRecords(settings.map((file) => file?.enabledPlugins))
+  return Object.entries(installedPlugins).flatMap(([id, installations]) => {
     const { name, marketplace } = splitId(id)
     const installation = installations.find(
       ({ scope, projectPath }) =>
@@ -88,7 +91,7 @@ function claudePlugins(files: PluginFiles, runtime: PluginRuntime): PluginSkills
         folders.some((path) => path === realPathOf(projectPath ?? '')),
     )
     const record = marketplaces[marketplace]
-    if (enabled[id] !== true || !installation || !record) return []
+    if (enabledPlugins[id] !== true || !installation || !record) return []
     const listing = files.json(claudeListing(record.installLocation), marketplaceListing)
     const entry = listing?.plugins.find((plugin) => plugin.name === name)
     if (!entry) return []
@@ -159,7 +162,7 @@ function codexPlugins(files: PluginFiles, runtime: PluginRuntime): PluginSkills[
   const isOff = [user, ...projectConfigurations].some((file) => file?.features?.plugins === false)
   if (isOff) return []
   const applicable = [user, ...(isTrusted ? projectConfigurations : [])]
-  const plugins = merged(applicable.map((file) => file?.plugins))
+  const plugins = mergeRecords(applicable.map((file) => file?.plugins))
   return Object.entries(plugins).flatMap(([id, { enabled = true }]) => {
     // A project that is not trusted can still switch a plugin off.
     const isRefused = projectConfigurations.some((file) => file?.plugins?.[id]?.enabled === false)
@@ -218,15 +221,15 @@ function copilotPlugins(files: PluginFiles, runtime: PluginRuntime): PluginSkill
   const home = clientFolder('copilot', runtime)
   const { installedPlugins = [] } = files.jsonc(join(home, 'config.json'), copilotState) ?? {}
   const settings = files.jsonc(join(home, 'settings.json'), pluginSettings)
-  const enabled = settings?.enabledPlugins ?? {}
-  const installed = installedPlugins.flatMap((plugin) => {
+  const enabledPlugins = settings?.enabledPlugins ?? {}
+  const installations = installedPlugins.flatMap((plugin) => {
     const { name, marketplace, cache_path: root } = plugin
     // A plugin from its own folder belongs to no marketplace.
     const id = marketplace === '' ? name : `${name}@${marketplace}`
-    const isOn = marketplace === '' ? plugin.enabled === true : enabled[id] === true
+    const isOn = marketplace === '' ? plugin.enabled === true : enabledPlugins[id] === true
     return isOn ? [{ id, root }] : []
   })
-  const local = Object.entries(enabled).flatMap(([id, value]) => {
+  const local = Object.entries(enabledPlugins).flatMap(([id, value]) => {
     const { name, marketplace } = splitId(id)
     const source = settings?.extraKnownMarketplaces?.[marketplace]?.source
     if (value !== true || source?.source !== 'directory' || source.path === undefined) return []
@@ -236,16 +239,16 @@ function copilotPlugins(files: PluginFiles, runtime: PluginRuntime): PluginSkill
     const entry = listing?.plugins.find((plugin) => plugin.name === name)
     return typeof entry?.source === 'string' ? [{ id, root: join(folder, entry.source) }] : []
   })
-  return [...installed, ...local].flatMap(({ id, root }) => copilotSkills(files, id, root))
+  return [...installations, ...local].flatMap(({ id, root }) => copilotSkills(files, id, root))
 }
 
 const copilotParts = ['.', '.plugin', '.github/plugin', '.claude-plugin'] as const
 
 function copilotSkills(files: PluginFiles, id: string, root: string): PluginSkills[] {
   const manifest = files.firstManifest(copilotParts.map((part) => join(root, part, 'plugin.json')))
-  const declared = manifest === 'invalid' ? [] : (manifest?.skills ?? [])
+  const declaredPaths = manifest === 'invalid' ? [] : (manifest?.skills ?? [])
   const paths =
-    declared.length > 0 ? declared : [files.exists(join(root, 'skills')) ? 'skills' : '.']
+    declaredPaths.length > 0 ? declaredPaths : [files.exists(join(root, 'skills')) ? 'skills' : '.']
   return paths
     .filter((path) => files.exists(join(root, path)) && files.isInside(root, path))
     .flatMap((path) => {
@@ -281,8 +284,8 @@ function qwenExtensions(files: PluginFiles, runtime: PluginRuntime): PluginSkill
   const places = [...new Set([runtime.cwd, realPathOf(runtime.cwd) ?? runtime.cwd])]
   return extensionsIn(files, folder, 'qwen').flatMap(({ name, root }) => {
     const policy = policies.find((candidate) => candidate.name === name)
-    const here = places.map((path) => policy?.workspaceOverrides?.[path]).find(Boolean)
-    const activation = here === 'inherit' ? policy?.defaultActivation : here
+    const override = places.map((path) => policy?.workspaceOverrides?.[path]).find(Boolean)
+    const activation = override === 'inherit' ? policy?.defaultActivation : override
     const isOn = policy?.defaultActivation !== 'disabled'
     const legacy = policy ? (policy.legacyPathRules ?? []) : (rules[name]?.overrides ?? [])
     const isEnabled = activation ? activation === 'enabled' : isEnabledHere(legacy, places, isOn)
@@ -336,11 +339,11 @@ function splitId(id: string): { name: string; marketplace: string } {
   return { name: id.slice(0, at), marketplace: id.slice(at + 1) }
 }
 
-function merged<T>(
+function mergeRecords<T>(
   records: readonly (Readonly<Record<string, T>> | undefined)[],
 ): Record<string, T> {
-  const all: Record<string, T> = Object.assign(Object.create(null), ...records)
-  return all
+  const result: Record<string, T> = Object.assign(Object.create(null), ...records)
+  return result
 }
 
 /** A skill is not searched for nested skills. */

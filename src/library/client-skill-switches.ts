@@ -42,10 +42,12 @@ function switchesOf(client: ClientName, runtime: Place): IsHidden {
 /** Behaviour of the real clients, from `test/clients/skill-switches.suite.ts`. */
 const switches: Partial<Record<ClientName, (files: PluginFiles, runtime: Place) => IsHidden>> = {
   claude(files, runtime) {
-    const all = claudeSettingsPaths(runtime).map((path) => objectOf(files.json(path, anything)))
-    const overrides = Object.assign({}, ...all.map((one) => objectOf(one['skillOverrides'])))
-    const denied = all.flatMap((one) => textsIn(objectOf(one['permissions'])['deny']))
-    const isOff = denied.includes('Skill')
+    const settings = claudeSettingsPaths(runtime).map((path) =>
+      objectOf(files.json(path, anything)),
+    )
+    const overrides = Object.assign({}, ...settings.map((one) => objectOf(one['skillOverrides'])))
+    const deniedTools = settings.flatMap((one) => textsIn(objectOf(one['permissions'])['deny']))
+    const isOff = deniedTools.includes('Skill')
     return ({ name }) => isOff || new Map(Object.entries(overrides)).get(name) === 'off'
   },
   codex(files, runtime) {
@@ -64,13 +66,13 @@ const switches: Partial<Record<ClientName, (files: PluginFiles, runtime: Place) 
     return ({ name }) => off.includes(name)
   },
   gemini(files, runtime) {
-    const all = settingsOf('gemini', files, runtime).map((one) => objectOf(one['skills']))
-    const isOff = all.findLast(({ enabled }) => enabled !== undefined)?.['enabled'] === false
-    return (skill) => isOff || isListed(all, skill)
+    const settings = settingsOf('gemini', files, runtime).map((one) => objectOf(one['skills']))
+    const isOff = settings.findLast(({ enabled }) => enabled !== undefined)?.['enabled'] === false
+    return (skill) => isOff || isListed(settings, skill)
   },
   qwen(files, runtime) {
-    const all = settingsOf('qwen', files, runtime).map((one) => objectOf(one['skills']))
-    return (skill) => isListed(all, skill)
+    const settings = settingsOf('qwen', files, runtime).map((one) => objectOf(one['skills']))
+    return (skill) => isListed(settings, skill)
   },
   opencode(files, runtime) {
     const names = ['opencode.json', 'opencode.jsonc']
@@ -102,8 +104,8 @@ function settingsOf(client: 'gemini' | 'qwen', files: PluginFiles, runtime: Plac
   )
 }
 
-function isListed(all: readonly Settings[], { name }: Skill): boolean {
-  const off = all.flatMap(({ disabled }) => textsIn(disabled))
+function isListed(settings: readonly Settings[], { name }: Skill): boolean {
+  const off = settings.flatMap(({ disabled }) => textsIn(disabled))
   return off.some((one) => one.toLowerCase() === name.toLowerCase())
 }
 

@@ -62,7 +62,7 @@ export interface LocationSearch {
 export function searchLocations(options: DiscoverOptions, policy: TrustPolicy): LocationSearch {
   const { runtime, useIndex = true } = options
   const candidates: Candidate[] = []
-  const broken: BrokenSkill[] = []
+  const brokenSkills: BrokenSkill[] = []
   const brokenFiles = new Set<string>()
   const diagnostics: Diagnostic[] = []
   for (const location of skillLocations(runtime, options)) {
@@ -81,7 +81,7 @@ export function searchLocations(options: DiscoverOptions, policy: TrustPolicy): 
         brokenFiles.add(file)
         const skillDiagnostics = skill.metadata.diagnostics
         const name = basename(dirname(path))
-        broken.push({ name, path, scope, source, diagnostics: skillDiagnostics })
+        brokenSkills.push({ name, path, scope, source, diagnostics: skillDiagnostics })
         locationDiagnostics.push(...skillDiagnostics)
       }
     }
@@ -89,7 +89,7 @@ export function searchLocations(options: DiscoverOptions, policy: TrustPolicy): 
     locationDiagnostics.push(...scan.diagnostics)
     diagnostics.push(...locationDiagnostics.toSorted(compareDiagnostics))
   }
-  return { candidates, broken, diagnostics }
+  return { candidates, broken: brokenSkills, diagnostics }
 }
 
 /** Reads the trust policy for the workspace of the working directory. */
@@ -169,34 +169,36 @@ export function resolveNames(
   candidates: readonly Candidate[],
   isSame: (a: SkillInfo, b: SkillInfo) => boolean = sameContent,
 ): { skills: SkillInfo[]; shadowed: SkillInfo[]; conflicts: SkillInfo[] } {
-  const shadowed: SkillInfo[] = []
+  const shadowedSkills: SkillInfo[] = []
   const conflicts: SkillInfo[] = []
   const winners = new Map<Candidate, SkillInfo>()
   for (const rivals of groupByName(candidates)) {
-    const [winner, ...others] = distinct(rivals)
+    const [winner, ...otherSkills] = distinct(rivals)
     if (!winner) continue
-    const opponents = others.filter(
+    const opponents = otherSkills.filter(
       ({ info, place }) =>
         place === winner.place &&
         mayShadow(info.trustLevel, winner.info.trustLevel) &&
         !isSame(info, winner.info),
     )
-    const hidden = others.filter((other) => !opponents.includes(other)).map(({ info }) => info)
-    shadowed.push(...hidden)
+    const hiddenSkills = otherSkills
+      .filter((other) => !opponents.includes(other))
+      .map(({ info }) => info)
+    shadowedSkills.push(...hiddenSkills)
     if (opponents.length === 0) {
-      const shadows = hidden.map(({ path }) => path)
-      const info = hidden.length === 0 ? winner.info : { ...winner.info, shadows }
+      const shadows = hiddenSkills.map(({ path }) => path)
+      const info = hiddenSkills.length === 0 ? winner.info : { ...winner.info, shadows }
       winners.set(winner.first, info)
       continue
     }
-    const contested = [winner, ...opponents].map(({ info }) => info)
-    for (const info of contested) {
-      const conflict = conflictDiagnostic(info, contested)
+    const claimants = [winner, ...opponents].map(({ info }) => info)
+    for (const info of claimants) {
+      const conflict = conflictDiagnostic(info, claimants)
       conflicts.push({ ...info, diagnostics: [...info.diagnostics, conflict] })
     }
   }
   const skills = candidates.flatMap((candidate) => winners.get(candidate) ?? [])
-  return { shadowed, conflicts, skills }
+  return { shadowed: shadowedSkills, conflicts, skills }
 }
 
 /** Avoids `Map.groupBy`, which Node 20 does not have: the hook promises to run there. */
@@ -222,11 +224,11 @@ function distinct(rivals: readonly Candidate[]): DistinctSkill[] {
   for (const [index, candidate] of byTrust.entries()) {
     const { path } = candidate.info
     const file = path === '' ? `code ${index}` : (realPathOf(path) ?? path)
-    const merged = byFile.get(file)
+    const mergedSkill = byFile.get(file)
     byFile.set(
       file,
-      merged
-        ? { ...merged, info: withLink(merged.info, candidate.info) }
+      mergedSkill
+        ? { ...mergedSkill, info: withLink(mergedSkill.info, candidate.info) }
         : { ...candidate, first: candidate },
     )
   }
@@ -245,11 +247,11 @@ function withLink(info: SkillInfo, { path, source, clients, diagnostics }: Skill
   }
 }
 
-function conflictDiagnostic(info: SkillInfo, contested: readonly SkillInfo[]): Diagnostic {
-  const few = contested.slice(0, 4).filter((other) => other !== info)
-  const others = few.map(({ path }) => path).join(', ')
-  const more = contested.length - few.length - 1
-  const message = `${others}${more > 0 ? ` and ${more} more` : ''} in the same place has the name ${info.name} too; none of them can be used by that name`
+function conflictDiagnostic(info: SkillInfo, claimants: readonly SkillInfo[]): Diagnostic {
+  const few = claimants.slice(0, 4).filter((other) => other !== info)
+  const paths = few.map(({ path }) => path).join(', ')
+  const more = claimants.length - few.length - 1
+  const message = `${paths}${more > 0 ? ` and ${more} more` : ''} in the same place has the name ${info.name} too; none of them can be used by that name`
   const hint = 'Rename one of them, or remove it.'
   return { code: 'skill-conflict', severity: 'error', message, path: info.path, hint }
 }
@@ -311,9 +313,9 @@ export function withOverlays(
 
 function isAccepted({ workspace, workspaceTrust, acceptance }: TrustPolicy): boolean {
   if (workspaceTrust === 'trusted') return true
-  const accepted = acceptance?.parts.find(({ path }) => path === triggerOverlay)
+  const acceptedOverlay = acceptance?.parts.find(({ path }) => path === triggerOverlay)
   const current = workspaceFileParts(workspace).find(({ path }) => path === triggerOverlay)
-  if (accepted === undefined || current?.digest !== accepted.digest) return false
+  if (acceptedOverlay === undefined || current?.digest !== acceptedOverlay.digest) return false
   if (acceptance?.pinned !== true) return true
   const isSame = (part: ActingPart): boolean =>
     acceptance.parts.some(

@@ -67,8 +67,8 @@ export function skillAt(path: string, options: DiscoverOptions): SkillInfo {
   const scope = location?.scope ?? (isInProject ? 'project' : 'custom')
   const source = location?.source ?? (isInProject ? '.' : path)
   const metadata = readMetadata(file)
-  const scanned = { file: { path: file, directory, realDirectory }, metadata }
-  const info = toInfo(scanned, { directory, ...location, scope, source }, policy)
+  const scannedSkill = { file: { path: file, directory, realDirectory }, metadata }
+  const info = toInfo(scannedSkill, { directory, ...location, scope, source }, policy)
   if (info) return info
   const { diagnostics } = metadata
   throw brokenSkill({ name: basename(directory), path: file, diagnostics })
@@ -108,18 +108,18 @@ export function selectSkill(discovery: Discovery, reference: string): SkillInfo 
   const { scope, name } = splitReference(reference)
   const matches = (info: { name: string; scope: SkillScope }) =>
     info.name === name && (scope === undefined || info.scope === scope)
-  const contested = discovery.conflicts.filter(matches)
-  if (contested.length > 0) {
-    const paths = contested.map(({ path }) => path).join(' and ')
+  const conflicts = discovery.conflicts.filter(matches)
+  if (conflicts.length > 0) {
+    const paths = conflicts.map(({ path }) => path).join(' and ')
     const message = `Two different skills in one place are called ${name}: ${paths}.`
     const hint = 'Rename one of them, or give a path.'
     throw new SkillConflictError({ code: 'skill-conflict', message, hint })
   }
-  const shadowed = scope ? discovery.shadowed : []
-  const info = [...discovery.skills, ...shadowed].find(matches)
+  const shadowedSkills = scope ? discovery.shadowed : []
+  const info = [...discovery.skills, ...shadowedSkills].find(matches)
   if (info) return info
-  const broken = discovery.broken.find(matches)
-  if (broken) throw brokenSkill(broken)
+  const brokenMatch = discovery.broken.find(matches)
+  if (brokenMatch) throw brokenSkill(brokenMatch)
   return undefined
 }
 
@@ -140,9 +140,9 @@ export function skillNotFound(
   const places = skillLocations(options.runtime, options)
     .filter(({ directory, explicit }) => explicit || realPathOf(directory) !== undefined)
     .map(({ directory }) => directory)
-  const searched = places.length === 0 ? '' : ` Looked in ${[...new Set(places)].join(', ')}.`
+  const placesText = places.length === 0 ? '' : ` Looked in ${[...new Set(places)].join(', ')}.`
   const message = `There is no skill named ${reference}.`
-  const hint = `${suggestion}List skills with: skillrail list.${searched}`
+  const hint = `${suggestion}List skills with: skillrail list.${placesText}`
   return new SkillNotFoundError({ code: 'skill-not-found', message, hint, diagnostics })
 }
 
@@ -194,14 +194,14 @@ export function loadSkill(info: SkillInfo): Skill {
 }
 
 function refuseSelfReference({ name, path }: SkillInfo, { fields, body }: SkillDocument): void {
-  const declared = selfReferences(fields, path)
+  const diagnostics = selfReferences(fields, path)
   const link = findReferences(body).find(
     ({ kind, target }) => kind === 'link' && isOwnSkillFile(target),
   )
-  if (declared.length === 0 && !link) return
-  const how = declared[0]?.message ?? 'its body links to its own SKILL.md'
-  const message = `Skill ${name} refers to itself: ${how} (${path}).`
-  throw new SkillLoadError({ code: selfReferenceCode, message, diagnostics: declared })
+  if (diagnostics.length === 0 && !link) return
+  const reason = diagnostics[0]?.message ?? 'its body links to its own SKILL.md'
+  const message = `Skill ${name} refers to itself: ${reason} (${path}).`
+  throw new SkillLoadError({ code: selfReferenceCode, message, diagnostics })
 }
 
 /** A larger file is refused without being read. */

@@ -43,7 +43,7 @@ export const locationTable: readonly LocationRow[] = [
 ]
 
 /** The clients that also read skills in nested folders, such as `skills/group/one`. */
-const readNested: ReadonlySet<ClientName> = new Set([
+const nestedFolderClients: ReadonlySet<ClientName> = new Set([
   'codex',
   'copilot',
   'cursor',
@@ -60,7 +60,8 @@ export function clientsAt(
   depth: number,
 ): readonly ClientName[] {
   if (most !== undefined || depth === 1) return clients
-  const readers = nestedReaders.get(clients) ?? clients.filter((client) => readNested.has(client))
+  const readers =
+    nestedReaders.get(clients) ?? clients.filter((client) => nestedFolderClients.has(client))
   nestedReaders.set(clients, readers)
   return readers
 }
@@ -152,8 +153,8 @@ function projectLocations(runtime: Pick<Runtime, 'cwd' | 'home'>): SkillLocation
 function userLocations(runtime: LocationRuntime): SkillLocation[] {
   const places = new Map<string, SkillLocation>()
   const add = (directory: string, clients: readonly ClientName[]): void => {
-    const earlier = places.get(directory)?.clients ?? []
-    const readers = [...new Set([...earlier, ...clients])]
+    const earlierClients = places.get(directory)?.clients ?? []
+    const readers = [...new Set([...earlierClients, ...clients])]
     const source = shortPath(runtime, directory)
     const scope = scopeOf(directory, runtime)
     places.set(directory, { directory, clients: readers, scope, source, explicit: false })

@@ -92,8 +92,8 @@ export class SkillManager {
    */
   constructor(options: SkillManagerOptions = {}, requiresFolders = true) {
     this.#requiresFolders = requiresFolders
-    const checked = checkOptions(options, managerOptions)
-    this.#options = { ...checked, runtime: checked.runtime ?? systemRuntime() }
+    const checkedOptions = checkOptions(options, managerOptions)
+    this.#options = { ...checkedOptions, runtime: checkedOptions.runtime ?? systemRuntime() }
   }
 
   /**
@@ -134,9 +134,9 @@ export class SkillManager {
     }
     const { info } = isLoaded ? candidate : loadSkill(candidate)
     const { name } = info
-    const earlier = this.#registered.get(name)
-    if (earlier && !this.#isSame(earlier, info, isLoaded ? candidate : undefined)) {
-      const [first, second] = [earlier, info].map(({ path }) => path || 'made in code')
+    const earlierSkill = this.#registered.get(name)
+    if (earlierSkill && !this.#isSame(earlierSkill, info, isLoaded ? candidate : undefined)) {
+      const [first, second] = [earlierSkill, info].map(({ path }) => path || 'made in code')
       const message = `A different skill called ${name} is registered already (${first}); ${second} cannot be added.`
       throw new SkillConflictError({ code: 'skill-conflict', message })
     }
@@ -196,8 +196,8 @@ export class SkillManager {
   async prepare(name: string, args = '', options: ActivateOptions = {}): Promise<Activation> {
     checkArgument(name, nameOfSkill, rule.text)
     checkArgument(args, `The arguments of the skill ${name}`, rule.text)
-    const checked = checkOptions(options, activateOptions)
-    const { source = 'code', stillInContext = false, sessionId } = checked
+    const checkedOptions = checkOptions(options, activateOptions)
+    const { source = 'code', stillInContext = false, sessionId } = checkedOptions
     const info = selectSkill(await this.#discovery(), name)
     if (info) checkInvocation(info, source)
     const skill = await this.#required(name)
@@ -255,8 +255,8 @@ export class SkillManager {
     checkArgument(skill, nameOfSkill, rule.text)
     checkOptions(tool, toolOptions)
     const tools = this.#tools.get(skill) ?? new Map<string, SkillTool>()
-    const earlier = tools.get(tool.name)
-    if (earlier && earlier !== tool) {
+    const earlierTool = tools.get(tool.name)
+    if (earlierTool && earlierTool !== tool) {
       const message = `Skill ${skill} already has a tool called ${tool.name}.`
       throw new SkillConflictError({ code: 'tool-conflict', message })
     }
@@ -298,27 +298,27 @@ export class SkillManager {
   /** Precedence: skills that the program defined, then discovered skills, then skills registered by path. */
   #current(): Discovery {
     if (this.#resolved) return this.#resolved
-    const registered = Array.from(this.#registered.values(), (info) => ({
+    const registeredSkills = Array.from(this.#registered.values(), (info) => ({
       info,
       place: 'registered',
     }))
     const { candidates, broken, diagnostics, policy } = this.#search
     const names = resolveNames([
-      ...registered.filter(({ info }) => info.scope === 'code'),
+      ...registeredSkills.filter(({ info }) => info.scope === 'code'),
       ...candidates.filter(({ info }) => !this.#removed.has(info.name)),
-      ...registered.filter(({ info }) => info.scope !== 'code'),
+      ...registeredSkills.filter(({ info }) => info.scope !== 'code'),
     ])
     const discovery = { ...names, broken, diagnostics }
     const { runtime } = this.#options
     return (this.#resolved = policy ? withOverlays(runtime, policy, discovery) : discovery)
   }
 
-  #isSame(earlier: SkillInfo, info: SkillInfo, skill: Skill | undefined): boolean {
-    if (earlier.scope === 'code' || info.scope === 'code') {
-      const before = this.#inCode.get(info.name)
-      return before !== undefined && before.digest === skill?.digest
+  #isSame(earlierSkill: SkillInfo, info: SkillInfo, skill: Skill | undefined): boolean {
+    if (earlierSkill.scope === 'code' || info.scope === 'code') {
+      const codeSkill = this.#inCode.get(info.name)
+      return codeSkill !== undefined && codeSkill.digest === skill?.digest
     }
-    return earlier.realDirectory === info.realDirectory || sameContent(earlier, info)
+    return earlierSkill.realDirectory === info.realDirectory || sameContent(earlierSkill, info)
   }
 
   async #required(name: string): Promise<Skill> {

@@ -47,10 +47,10 @@ export function readPlugin(directory: string): Plugin {
     const stats = statSync(place)
     const isExpectedKind = isDirectory ? stats.isDirectory() : stats.isFile()
     if (isExpectedKind && isContained(root, place)) return place
-    const what = isExpectedKind
+    const problem = isExpectedKind
       ? 'leads out of the plugin'
       : `is not a ${isDirectory ? 'folder' : 'file'}`
-    return report('plugin-component-invalid', `${part} ${what}; it is ignored`, place)
+    return report('plugin-component-invalid', `${part} ${problem}; it is ignored`, place)
   }
   return {
     name,
@@ -81,8 +81,8 @@ export function pluginRoot(skillDirectory: string): string | undefined {
 
 /** Whether a path stays inside a real folder. Follows the links of the part that exists. */
 export function isContained(root: string, path: string): boolean {
-  const real = realPathOf(path)
-  if (real !== undefined) return isInside(root, real)
+  const realPath = realPathOf(path)
+  if (realPath !== undefined) return isInside(root, realPath)
   return isInside(root, path) && (path === root || isContained(root, dirname(path)))
 }
 
@@ -92,26 +92,26 @@ function readManifest(
   path: string,
   report: (code: string, message: string) => undefined,
 ): string | undefined {
-  const refused = (message: string): undefined => report('plugin-invalid', message)
-  if (!isContained(root, path)) return refused('the file leads out of the plugin')
+  const refuse = (message: string): undefined => report('plugin-invalid', message)
+  if (!isContained(root, path)) return refuse('the file leads out of the plugin')
   const file = readRegularFile(path, { maxBytes: maxManifestBytes })
-  if (!file.ok) return refused(`the file${file.message.slice(path.length)}`)
+  if (!file.ok) return refuse(`the file${file.message.slice(path.length)}`)
   const value = parseJson(file.text)
-  if (!isObject(value)) return refused('the file is not a JSON object')
+  if (!isObject(value)) return refuse('the file is not a JSON object')
   const { $schema } = value
   const isAgentPlugin = typeof $schema === 'string' && $schema.startsWith(schemas)
   if (isAgentPlugin && $schema !== manifestSchema)
-    return refused(`it targets ${$schema}; Skillrail reads version 1.0.0`)
-  const ignored = Object.keys(value).filter(
+    return refuse(`it targets ${$schema}; Skillrail reads version 1.0.0`)
+  const ignoredKeys = Object.keys(value).filter(
     (key) => !Object.hasOwn(manifestFields, key) || (key === 'extensions' && !isObject(value[key])),
   )
   const problems = Object.entries(manifestFields).flatMap(([key, schema]) =>
-    ignored.includes(key) ? [] : (problemOf(schema, value[key], key) ?? []),
+    ignoredKeys.includes(key) ? [] : (problemOf(schema, value[key], key) ?? []),
   )
-  for (const problem of problems) refused(problem)
-  for (const key of ignored) {
-    const why = key === 'extensions' ? 'must be an object' : 'is not a field of a plugin'
-    report('plugin-field-ignored', `"${key}" ${why}; it is ignored`)
+  for (const problem of problems) refuse(problem)
+  for (const key of ignoredKeys) {
+    const reason = key === 'extensions' ? 'must be an object' : 'is not a field of a plugin'
+    report('plugin-field-ignored', `"${key}" ${reason}; it is ignored`)
   }
   return problems.length === 0 ? readShape(text, value['name'], ['name']) : undefined
 }
@@ -133,8 +133,8 @@ export function isPluginName(text: string): boolean {
 
 const pluginName: Schema<string> = (value, place) => {
   const name = text(value, place)
-  const allowed = 'a name of 1 to 64 of a-z, 0-9 and single "-" and "." inside'
-  if (!isPluginName(name)) throw new WrongShape(place, allowed)
+  const expected = 'a name of 1 to 64 of a-z, 0-9 and single "-" and "." inside'
+  if (!isPluginName(name)) throw new WrongShape(place, expected)
   return name
 }
 

@@ -12,7 +12,7 @@ import { nameProblems, validateSkill } from '#skill/validate'
 import { maxSkillBytes, type SkillLocation } from './model.ts'
 import { outsidePlugin, type Plugin } from './plugins.ts'
 import {
-  below,
+  childPath,
   type FoundSkillFile,
   type Listing,
   readListing,
@@ -54,11 +54,11 @@ export function scanLocation(
         if (plugin || depth !== undefined)
           return { ...listing, skillFile: undefined, problem: undefined }
         if (skillFile !== undefined) {
-          diagnostics.push(strayFile(below(directory, skillFile)))
+          diagnostics.push(strayFile(childPath(directory, skillFile)))
           return { ...listing, skillFile: undefined }
         }
       }
-      metadata = cache.read(below(directory, 'SKILL.md'), key)
+      metadata = cache.read(childPath(directory, 'SKILL.md'), key)
       // Most directories are skills without nested skills, so they are not listed. A broken file could
       // be a chain. An explicit folder whose name differs from its skill's name can be a folder of
       // skills with a stray SKILL.md.
@@ -68,13 +68,13 @@ export function scanLocation(
       const { skillFile, problem } = listing
       isReadable = problem === undefined
       if (skillFile === undefined) metadata = undefined
-      else if (skillFile !== 'SKILL.md') metadata = readMetadata(below(directory, skillFile))
+      else if (skillFile !== 'SKILL.md') metadata = readMetadata(childPath(directory, skillFile))
       return listing
     },
   })
   for (const { path, real, depth, skillFile } of walk) {
     if (skillFile !== undefined && metadata) {
-      const file = { path: below(path, skillFile), directory: path, realDirectory: real }
+      const file = { path: childPath(path, skillFile), directory: path, realDirectory: real }
       skills.push({ file, metadata })
       const end = path.indexOf(sep, root.length + 1)
       if (childless.size > 0) childless.delete(end === -1 ? path : path.slice(0, end))
@@ -115,9 +115,9 @@ function unfitFor(
   const reading = readRegularFile(path, { maxBytes: maxSkillBytes, binary: true })
   const options = { path, directoryName: basename(directory) }
   const [error] = reading.ok ? errorsIn(validateSkill(reading.bytes, options).diagnostics) : []
-  const why = outsidePlugin(plugin, path) ?? error?.message
-  if (why === undefined) return undefined
-  const message = `the skill is left out of its plugin: ${why}`
+  const reason = outsidePlugin(plugin, path) ?? error?.message
+  if (reason === undefined) return undefined
+  const message = `the skill is left out of its plugin: ${reason}`
   return { code: 'plugin-skill-invalid', severity: 'error', message, path, line: error?.line }
 }
 
@@ -174,9 +174,9 @@ class MetadataCache {
   }
 
   read(file: string, key: string): Metadata {
-    const cached = this.#cached.get(key)
-    const isSame = cached?.identity !== undefined && this.#isUnchanged(file, cached.identity)
-    const metadata = isSame ? cached : readMetadata(file)
+    const cachedRow = this.#cached.get(key)
+    const isSame = cachedRow?.identity !== undefined && this.#isUnchanged(file, cachedRow.identity)
+    const metadata = isSame ? cachedRow : readMetadata(file)
     if (metadata.identity) {
       this.#rows.push({ key, metadata })
       this.#isNew ||= !isSame
@@ -249,7 +249,7 @@ export function readMetadata(path: string): Metadata {
   const { skill, diagnostics } = parseSkill(bytes, { path })
   if (!skill) return { identity, bodyTokens: 0, diagnostics }
   const { fields, bodyLine } = skill
-  const { description = '', ...others } = fields
+  const { description = '', ...otherFields } = fields
   const { name, diagnostics: nameDiagnostics } = skillName(fields.name, path)
   const allDiagnostics = [
     ...diagnostics,
@@ -262,7 +262,7 @@ export function readMetadata(path: string): Metadata {
   return {
     identity,
     // Copied: a slice of a longer text would keep the whole text in memory.
-    head: JSON.parse(JSON.stringify({ name, description, fields: others })),
+    head: JSON.parse(JSON.stringify({ name, description, fields: otherFields })),
     bodyTokens: Math.ceil((size - start) / 4),
     diagnostics: allDiagnostics.length === 0 ? none : allDiagnostics,
   }

@@ -100,10 +100,10 @@ export function readSkillResource({ name, directory }: SkillInfo, path: string):
     const message = `Skill ${name} exists only in code and has no files; ${path} cannot be read.`
     throw new SkillLoadError({ code: 'path-missing', message })
   }
-  const resolved = resolveInside(directory, path)
+  const resolution = resolveInside(directory, path)
   // The resolved path has no links: a link there now appeared after the check.
   const options = { maxBytes: maxResourceBytes, followSymlinks: false }
-  const reading = resolved.ok ? readRegularFile(resolved.path, options) : resolved
+  const reading = resolution.ok ? readRegularFile(resolution.path, options) : resolution
   if (reading.ok) return { path, text: reading.text, size: reading.size }
   const message = `Resource ${path} of skill ${name} cannot be read: ${reading.message}.`
   throw new SkillLoadError({ code: reading.code, message })

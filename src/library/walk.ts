@@ -31,7 +31,7 @@ export function* findSkillFiles(
   const isFile = /^skill\.md$/i.test(basename(root)) && !isDirectory(root)
   for (const { path, real, skillFile } of walkDirectories(isFile ? dirname(root) : root, options)) {
     if (skillFile === undefined) continue
-    yield { path: below(path, skillFile), directory: path, realDirectory: real }
+    yield { path: childPath(path, skillFile), directory: path, realDirectory: real }
   }
 }
 
@@ -41,13 +41,13 @@ export function* walkDirectories(
   { limits, report = () => undefined, skip, list = readListing }: WalkOptions = {},
 ): Generator<Omit<Visit, 'key'> & Pick<Listing, 'skillFile'>, void> {
   const start = resolve(root)
-  const seen = new Set<string>()
+  const visited = new Set<string>()
   const waiting: Visit[] = [{ path: start, real: realPathOf(start) ?? start, key: '', depth: 0 }]
   let without = 0
   for (const visit of waiting) {
     const { path, real, depth } = visit
-    if (seen.has(real)) continue
-    seen.add(real)
+    if (visited.has(real)) continue
+    visited.add(real)
     const listing = list(path, visit.key)
     const { problem, skillFile } = listing
     if (problem) report(problem)
@@ -79,10 +79,10 @@ function childrenOf(
   report: (diagnostic: Diagnostic) => void,
 ): Visit[] {
   return names.flatMap((name) => {
-    const child = below(path, name)
+    const child = childPath(path, name)
     const visit = { path: child, key: key === '' ? name : key + sep + name, depth: depth + 1 }
     // Equal paths share one string: a search keeps thousands of paths.
-    if (!links.has(name)) return [{ ...visit, real: path === real ? child : below(real, name) }]
+    if (!links.has(name)) return [{ ...visit, real: path === real ? child : childPath(real, name) }]
     const target = realPathOf(child)
     if (target === undefined) {
       const message = 'the symbolic link leads nowhere or in a circle'
@@ -93,7 +93,7 @@ function childrenOf(
 }
 
 /** Joins a plain name. `path.join` would use several times the memory for each path. */
-export function below(directory: string, name: string): string {
+export function childPath(directory: string, name: string): string {
   return directory.endsWith(sep) ? directory + name : directory + sep + name
 }
 
@@ -119,11 +119,11 @@ export function readListing(directory: string): Listing {
   try {
     return listingOf(directory, readdirSync(directory, { withFileTypes: true }))
   } catch (error) {
-    const why = `the directory cannot be read: ${lookProblem(error) ?? messageOf(error)}`
+    const reason = `the directory cannot be read: ${lookProblem(error) ?? messageOf(error)}`
     const problem =
       systemCode(error) === 'ENOENT'
         ? diagnostic('directory-missing', directory, 'the directory does not exist')
-        : diagnostic('directory-unreadable', directory, why)
+        : diagnostic('directory-unreadable', directory, reason)
     return { skillFile: undefined, names: [], links: new Set(), problem }
   }
 }
@@ -134,9 +134,9 @@ function listingOf(directory: string, entries: readonly Dirent[]): Listing {
   const usable = file !== undefined && (file.isFile() || file.isSymbolicLink())
   const isSkipped = ({ name }: Dirent) =>
     skippedEverywhere.has(name) || (usable && skippedInSkills.has(name))
-  const others = entries.filter((entry) => entry !== file && !isSkipped(entry))
-  const links = others.filter((entry) => entry.isSymbolicLink()).map(({ name }) => name)
-  const directories = others.filter((entry) => entry.isDirectory()).map(({ name }) => name)
+  const otherEntries = entries.filter((entry) => entry !== file && !isSkipped(entry))
+  const links = otherEntries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => name)
+  const directories = otherEntries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
   return {
     skillFile: usable ? file.name : undefined,
     // Directories precede links, so a skill is found under its real name.
@@ -154,11 +154,11 @@ function problemOf(
   if (file) {
     const kind = file.isDirectory() ? 'a directory' : 'no file'
     const message = `${file.name} is ${kind}; it must be a regular file`
-    return diagnostic('file-not-regular', below(directory, file.name), message)
+    return diagnostic('file-not-regular', childPath(directory, file.name), message)
   }
   const misspelt = entries.find(({ name }) => name.length === 8 && /^skill\.md$/i.test(name))
   if (!misspelt || !misspelt.isFile()) return undefined
   const message = `${misspelt.name} is not read: the file must be called SKILL.md`
-  const path = below(directory, misspelt.name)
+  const path = childPath(directory, misspelt.name)
   return diagnostic('skill-file-case', path, message, 'Rename it to SKILL.md.')
 }

@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { isInside } from '#core/read-files'
 import { type ChildDescriptor, runProcess } from '#exec/process'
-import { tried } from '#exec/process-group'
+import { resultOr } from '#exec/process-group'
 import {
   limitingProgram,
   sandboxLimits,
@@ -25,7 +25,7 @@ export function bubblewrapSandbox(bubblewrap: Bubblewrap): Sandbox {
   return {
     name: 'bubblewrap',
     run: async (request) =>
-      await superviseLimits(request, async (supervised, stop) => {
+      await superviseLimits(request, async (supervisedRequest, stop) => {
         const options = bubblewrapOptions(request, lastUserNamespace)
         // NUL separates the options: one inside a value would start another option.
         if (options.some((option) => option.includes('\0')))
@@ -46,7 +46,7 @@ export function bubblewrapSandbox(bubblewrap: Bubblewrap): Sandbox {
         ])
         const args = bubblewrapArguments(request.command(bubblewrapPlaces))
         const place = { file, args, cwd: '/', env: {} }
-        const result = await runProcess({ ...place, ...supervised, descriptors })
+        const result = await runProcess({ ...place, ...supervisedRequest, descriptors })
         stopWatching()
         if (first > 0) await waitUntilEmpty(first)
         return result
@@ -131,7 +131,7 @@ const sharedMemoryBytes = 16 * 1024 ** 2
  * among them is a way out.
  */
 function inheritedDescriptors(): number[] {
-  return tried([], () => readdirSync('/proc/self/fdinfo'))
+  return resultOr([], () => readdirSync('/proc/self/fdinfo'))
     .map(Number)
     .filter((descriptor) => descriptor > 2 && isInherited(descriptor))
 }
@@ -140,16 +140,16 @@ function inheritedDescriptors(): number[] {
 const closesOnExec = 0o2000000
 
 function isInherited(descriptor: number): boolean {
-  const text = tried('', () => readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1'))
+  const text = resultOr('', () => readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1'))
   const flags = /^flags:\s*([0-7]+)$/m.exec(text)?.[1] ?? '0'
   return text !== '' && (Number.parseInt(flags, 8) & closesOnExec) === 0
 }
 
 /** Returns the options for the machine's programs and libraries, in the order of their mounts. */
 function systemOptions(network: boolean): string[][] {
-  const wanted = network ? [...everywhere, ...forNetwork] : everywhere
-  return wanted.flatMap((path) =>
-    tried([], () => {
+  const paths = network ? [...everywhere, ...forNetwork] : everywhere
+  return paths.flatMap((path) =>
+    resultOr([], () => {
       const target = lstatSync(path).isSymbolicLink() ? readlinkSync(path) : ''
       // A link to a place that is missing inside would be broken: its target is mounted instead.
       const isVisible = /^\/?(?:usr|nix)\//.test(target)

@@ -70,10 +70,10 @@ const wholeNetwork = 'net:* gives the whole network; or fetch the data first and
 function pathOf(kind: 'read' | 'write', value: string, context: GrantContext): string {
   if (value.includes('\0')) throw new Refusal('a path has no NUL character', forms)
   const { cwd, home, guarded } = context
-  const expanded = value === '~' || value.startsWith('~/') ? join(home, value.slice(1)) : value
+  const expandedPath = value === '~' || value.startsWith('~/') ? join(home, value.slice(1)) : value
   let path: string
   try {
-    path = realpathSync.native(resolve(cwd, expanded))
+    path = realpathSync.native(resolve(cwd, expandedPath))
   } catch (error) {
     throw new Refusal(`the path cannot be used: ${messageOf(error)}`, 'Name an existing path.')
   }

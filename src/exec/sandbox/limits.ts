@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, type StatsFs, statfsSync, statSync } from 'node:fs'
 import { poll } from '#core/poll'
 import type { ProcessResult } from '#exec/process'
-import { groupOf, tried } from '#exec/process-group'
-import type { SandboxRequest, Supervised } from './sandbox.ts'
+import { groupOf, resultOr } from '#exec/process-group'
+import type { SandboxRequest, SupervisedRequest } from './sandbox.ts'
 
 export const sandboxLimits = {
   /** Seconds of CPU time for each process. */
@@ -48,32 +48,35 @@ export function limitingProgram(countsTasks: boolean): string {
  */
 export async function superviseLimits(
   request: SandboxRequest,
-  run: (supervised: Supervised, stop: (message: string) => void) => Promise<ProcessResult>,
+  run: (
+    supervisedRequest: SupervisedRequest,
+    stop: (message: string) => void,
+  ) => Promise<ProcessResult>,
 ): Promise<ProcessResult> {
   const { stdin, timeoutMs, outputLimit, signal, onOutput } = request
   const controller = new AbortController()
-  let exceeded: string | undefined
-  let printed = 0
+  let limitMessage: string | undefined
+  let printedBytes = 0
   const stop = (message: string): void => {
-    exceeded ??= message
+    limitMessage ??= message
     controller.abort()
   }
-  const supervised: Supervised = {
+  const supervisedRequest: SupervisedRequest = {
     stdin,
     timeoutMs,
     outputLimit,
     signal: signal ? AbortSignal.any([signal, controller.signal]) : controller.signal,
     onOutput(chunk, stream) {
-      printed += chunk.length
-      if (printed > sandboxLimits.printedBytes)
+      printedBytes += chunk.length
+      if (printedBytes > sandboxLimits.printedBytes)
         stop(`it printed more than ${sandboxLimits.printedBytes / 1024 ** 2} MiB`)
       onOutput?.(chunk, stream)
     },
   }
-  const result = await run(supervised, stop)
-  const ended = result.end.kind === 'aborted' && signal?.aborted !== true
-  if (!ended || exceeded === undefined) return result
-  return { ...result, end: { kind: 'limit', message: exceeded } }
+  const result = await run(supervisedRequest, stop)
+  const wasStopped = result.end.kind === 'aborted' && signal?.aborted !== true
+  if (!wasStopped || limitMessage === undefined) return result
+  return { ...result, end: { kind: 'limit', message: limitMessage } }
 }
 
 /**
@@ -82,14 +85,14 @@ export async function superviseLimits(
  * @param first the ID outside of the process from which all others in the sandbox descend.
  * @returns a function that ends the watch.
  */
-export function watchInhabitants(first: number, exceeded: (message: string) => void): () => void {
+export function watchInhabitants(first: number, onExcess: (message: string) => void): () => void {
   const timer = setInterval(() => {
     const message = excess(first)
     if (message === undefined) return
     clearInterval(timer)
-    exceeded(message)
+    onExcess(message)
     // The kernel ends a process namespace as soon as its first process is gone.
-    tried(false, () => process.kill(first, 'SIGKILL'))
+    resultOr(false, () => process.kill(first, 'SIGKILL'))
   }, intervalMs)
   return () => clearInterval(timer)
 }
@@ -112,15 +115,15 @@ function excess(first: number): string | undefined {
   const directory = `/proc/${first}/root/proc`
   if (isOurRoot(`/proc/${first}/root`)) return undefined
   const noFiles: Pick<StatsFs, 'files' | 'ffree'> = { files: 0, ffree: 0 }
-  const { files, ffree } = tried(noFiles, () => statfsSync(`/proc/${first}/root/tmp`))
+  const { files, ffree } = resultOr(noFiles, () => statfsSync(`/proc/${first}/root/tmp`))
   if (files - ffree > sandboxLimits.temporaryFiles) {
     return `it made more than ${sandboxLimits.temporaryFiles} files in /tmp`
   }
   let kilobytes = 0
   let tasks = 0
-  for (const name of tried([], () => readdirSync(directory))) {
+  for (const name of resultOr([], () => readdirSync(directory))) {
     if (!/^\d+$/.test(name)) continue
-    const status = tried('', () => readFileSync(`${directory}/${name}/status`, 'latin1'))
+    const status = resultOr('', () => readFileSync(`${directory}/${name}/status`, 'latin1'))
     kilobytes += numberIn(status, /^VmRSS:\s*(\d+)/m)
     tasks += numberIn(status, /^Threads:\s*(\d+)/m)
     if (tasks > sandboxLimits.tasks)
@@ -133,7 +136,7 @@ function excess(first: number): string | undefined {
 
 /** Whether a process still has our root directory, as at its very beginning. */
 function isOurRoot(path: string): boolean {
-  return tried(true, () => {
+  return resultOr(true, () => {
     const [theirs, ours] = [statSync(path), statSync('/')]
     return theirs.dev === ours.dev && theirs.ino === ours.ino
   })

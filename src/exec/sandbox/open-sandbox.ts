@@ -19,7 +19,7 @@ import {
   type Sandbox,
   type SandboxProbe,
   type SandboxRequest,
-  type Supervised,
+  type SupervisedRequest,
 } from './sandbox.ts'
 import { seatbeltSandbox } from './seatbelt.ts'
 import { isFiltered } from './seccomp.ts'
@@ -33,7 +33,7 @@ export interface SandboxMachine {
 
 /** Tests once whether a sandbox runs. Never uses a program from the search path or a project. */
 export function openSandbox(): Promise<SandboxProbe> {
-  return (opened ??= chooseSandbox({
+  return (cachedProbe ??= chooseSandbox({
     platform: process.platform,
     processor: process.arch,
     exists: existsSync,
@@ -41,7 +41,7 @@ export function openSandbox(): Promise<SandboxProbe> {
   }))
 }
 
-let opened: Promise<SandboxProbe> | undefined
+let cachedProbe: Promise<SandboxProbe> | undefined
 
 export async function chooseSandbox(machine: SandboxMachine): Promise<SandboxProbe> {
   const { platform } = machine
@@ -75,10 +75,10 @@ async function chooseBubblewrap(machine: SandboxMachine): Promise<SandboxProbe> 
   const problem = await machine.probe(strict)
   if (problem === '') return { ok: true, sandbox: strict, program }
   const sandbox = bubblewrapSandbox({ program, processor, lastUserNamespace: false })
-  const other = await machine.probe(sandbox)
-  if (other === '') return { ok: true, sandbox, program, note: filterOnly }
+  const secondProblem = await machine.probe(sandbox)
+  if (secondProblem === '') return { ok: true, sandbox, program, note: filterOnly }
   // The first problem is the reason, unless the program only lacks the option.
-  const reason = problem.includes('disable-userns') ? other : problem
+  const reason = problem.includes('disable-userns') ? secondProblem : problem
   return { ok: false, reason: `${program} does not work here: ${reason}`, hint: namespaceHint }
 }
 
@@ -122,8 +122,8 @@ async function probeSandbox(sandbox: Sandbox): Promise<string> {
     if (end.kind === 'not-started') return `it cannot be started: ${end.message}`
     if (end.kind !== 'exit' || end.code !== 0) {
       const [firstLine = ''] = capturedText(stderr).trim().split('\n')
-      const how = end.kind === 'exit' ? `it ended with exit code ${end.code}` : 'it did not end'
-      return firstLine === '' ? how : firstLine
+      const ending = end.kind === 'exit' ? `it ended with exit code ${end.code}` : 'it did not end'
+      return firstLine === '' ? ending : firstLine
     }
     return judge(readFacts(capturedText(stdout)), sandbox.name === 'bubblewrap').join('; ')
   } finally {
@@ -164,13 +164,13 @@ export function readFacts(text: string): ProbeFacts {
 
 export function judge(facts: ProbeFacts, linux: boolean): string[] {
   const factOf = (name: string) => facts.get(name) ?? 'unknown'
-  const wanted = linux ? [...everywhere, ...onLinux] : everywhere
-  const wrong = wanted.filter(([name, pattern]) => !pattern.test(facts.get(name) ?? ''))
+  const checks = linux ? [...everywhere, ...onLinux] : everywhere
+  const failedChecks = checks.filter(([name, pattern]) => !pattern.test(facts.get(name) ?? ''))
   const loose = linux
     ? linuxLimits.filter(([name, most]) => !(Number(facts.get(name) ?? '') <= most))
     : []
   return [
-    ...wrong.map(([name, , sentence]) => `${sentence} (${name}: ${factOf(name)})`),
+    ...failedChecks.map(([name, , sentence]) => `${sentence} (${name}: ${factOf(name)})`),
     ...loose.map(([name, most]) => `${name} is ${factOf(name)}, not ${most}`),
   ]
 }
@@ -207,7 +207,7 @@ export interface Confinement {
 }
 
 export interface ConfinedScript
-  extends Supervised, Pick<SandboxRequest, 'skillDirectory' | 'state' | 'output'> {
+  extends SupervisedRequest, Pick<SandboxRequest, 'skillDirectory' | 'state' | 'output'> {
   script: Script
   arguments: readonly string[]
   /** The environment outside. The sandbox gets only the locale and the time zone from it. */
@@ -226,22 +226,22 @@ export async function runConfined(
     arguments: scriptArguments,
     ambient,
     variables,
-    ...rest
+    ...processRequest
   } = request
   const isColored = Object.keys(grants.environment).some((name) => colorVariables.has(name))
-  const inherited = Object.fromEntries(
+  const inheritedVariables = Object.fromEntries(
     Object.entries(ambient).filter(
       ([name]) => localeVariables.test(name) || (name === 'NO_COLOR' && !isColored),
     ),
   )
   try {
     const result = await sandbox.run({
-      ...rest,
+      ...processRequest,
       skillDirectory: realpathSync.native(skillDirectory),
       grants,
       command: (places) => [...commandInside(script, places), ...scriptArguments],
       environment: (places) => ({
-        ...inherited,
+        ...inheritedVariables,
         PYTHONDONTWRITEBYTECODE: '1',
         ...variables(places),
       }),
@@ -262,9 +262,9 @@ function explainEnd(script: Script, end: ProcessEnd): ProcessEnd {
 }
 
 function commandInside({ path, relative, file, args }: Script, places: Places): string[] {
-  const inside = new Map([
+  const innerPaths = new Map([
     [process.execPath, places.node],
     [path, `${places.skill}/${relative}`],
   ])
-  return [file, ...args].map((word) => inside.get(word) ?? word)
+  return [file, ...args].map((word) => innerPaths.get(word) ?? word)
 }

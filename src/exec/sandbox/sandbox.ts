@@ -6,12 +6,12 @@ export interface Sandbox {
   run(request: SandboxRequest): Promise<ProcessResult>
 }
 
-export type Supervised = Pick<
+export type SupervisedRequest = Pick<
   ProcessRequest,
   'stdin' | 'timeoutMs' | 'outputLimit' | 'signal' | 'onOutput'
 >
 
-export interface SandboxRequest extends Supervised {
+export interface SandboxRequest extends SupervisedRequest {
   /** Real path; visible inside, never writable. */
   skillDirectory: string
   state?: string | undefined

@@ -38,8 +38,8 @@ export function seatbeltSandbox(program: string): Sandbox {
         const limiting = limitingProgram(false)
         const command = ['/bin/sh', '-c', limiting, 'sh', ...request.command(places)]
         const start = { file: program, args: ['-p', profile, ...command], cwd: places.work, env }
-        return await superviseLimits(request, (supervised) =>
-          runProcess({ ...start, ...supervised }),
+        return await superviseLimits(request, (supervisedRequest) =>
+          runProcess({ ...start, ...supervisedRequest }),
         )
       } finally {
         rmSync(temporary, { recursive: true, force: true })
@@ -58,7 +58,7 @@ export function seatbeltProfile(
   temporary: string,
 ): string {
   const { skillDirectory, state, output, grants } = request
-  const read = [skillDirectory, temporary, ...grants.read, ...grants.write]
+  const readablePaths = [skillDirectory, temporary, ...grants.read, ...grants.write]
   const files = [process.execPath, state, output].filter((path) => path !== undefined)
   const rules = [
     '(version 1)',
@@ -67,14 +67,14 @@ export function seatbeltProfile(
     '(allow process-fork)',
     '(allow signal (target same-sandbox))',
     '(allow sysctl-read)',
-    `(allow file-read* ${systemPlaces.map(below).join(' ')})`,
+    `(allow file-read* ${systemPlaces.map(subpath).join(' ')})`,
     '(allow file-read-metadata)',
-    `(allow file-read* ${[...read.map(below), ...files.map(exactly)].join(' ')})`,
-    `(allow file-write* ${[temporary, ...grants.write].map(below).join(' ')})`,
+    `(allow file-read* ${[...readablePaths.map(subpath), ...files.map(exactly)].join(' ')})`,
+    `(allow file-write* ${[temporary, ...grants.write].map(subpath).join(' ')})`,
     `(allow file-write-data ${devices.map(exactly).join(' ')})`,
     ...(output === undefined ? [] : [`(allow file-write* ${exactly(output)})`]),
     ...(grants.network ? ['(allow network*)', '(allow system-socket)'] : []),
-    `(deny file-write* ${below(skillDirectory)})`,
+    `(deny file-write* ${subpath(skillDirectory)})`,
   ]
   return `${rules.join('\n')}\n`
 }
@@ -86,14 +86,14 @@ const systemPlaces =
 
 const devices = ['/dev/null', '/dev/zero', '/dev/dtracehelper']
 
-function below(path: string): string {
-  return `(subpath ${quoted(path)})`
+function subpath(path: string): string {
+  return `(subpath ${quote(path)})`
 }
 
 function exactly(path: string): string {
-  return `(literal ${quoted(path)})`
+  return `(literal ${quote(path)})`
 }
 
-function quoted(path: string): string {
+function quote(path: string): string {
   return `"${path.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
 }

@@ -13,10 +13,10 @@ export function seccompFilter(processor: FilteredProcessor): Buffer {
     ...(number === undefined ? [] : when(jump.atLeast, number, [answer(kill)])),
     ...when(jump.above, newestKnownCall, [answer(error(errors.notThere))]),
     ...refusedCalls().flatMap((call) => {
-      const refused = call[processor]
-      if (refused === undefined) return []
+      const callNumber = call[processor]
+      if (callNumber === undefined) return []
       const code = call.answer === 'absent' ? errors.notThere : errors.notPermitted
-      return when(jump.equal, refused, [answer(error(code))])
+      return when(jump.equal, callNumber, [answer(error(code))])
     }),
     ...when(jump.equal, examinedCalls.clone[processor], [
       load(argument(0)),
