@@ -108,8 +108,8 @@ class Attempt {
       const first = this.#firstOf(open)
       await this.#runUnit([...first], isParallel)
       // If a gate of the group was rejected, only its steps with `always` still run.
-      const rest = this.#halt ? open.filter((step) => !first.includes(step)) : []
-      await this.#runUnit(rest, isParallel)
+      const remainingSteps = this.#halt ? open.filter((step) => !first.includes(step)) : []
+      await this.#runUnit(remainingSteps, isParallel)
       if (this.#halt?.kind === 'rework') {
         // The loop continues with the unit to which the rejection leads back.
         at = this.#goBack(this.#halt, at) - 1
@@ -136,9 +136,9 @@ class Attempt {
   /** Discards the results since the step to which a rejection leads back. Returns the unit of that step. */
   #goBack({ step, target, reason }: Halt & { kind: 'rework' }, at: number): number {
     const back = this.#unitOf(target)
-    const repeated = this.#units.slice(back, at + 1).flat()
-    const steps = repeated.flatMap((one) => this.#slots.get(one) ?? [])
-    for (const one of repeated) {
+    const repeatedSteps = this.#units.slice(back, at + 1).flat()
+    const steps = repeatedSteps.flatMap((one) => this.#slots.get(one) ?? [])
+    for (const one of repeatedSteps) {
       this.#slots.delete(one)
       this.#tries.delete(one)
     }
@@ -159,10 +159,10 @@ class Attempt {
     // A rejection in a nested chain concerns the step that was rejected there.
     const isRejected = outcome.kind === 'finished' && outcome.rejected === true && !outcome.chain
     if (rework === undefined || !isRejected || this.#halt) return undefined
-    const before = this.#reworks.filter((one) => one.step === step.step).length
-    if (before >= maxReworks) return undefined
-    const earlier = this.#units.slice(0, this.#unitOf(step)).flat()
-    return earlier.find((one) => stepLabel(one) === rework && one.excluded !== true)
+    const reworkCount = this.#reworks.filter((one) => one.step === step.step).length
+    if (reworkCount >= maxReworks) return undefined
+    const earlierSteps = this.#units.slice(0, this.#unitOf(step)).flat()
+    return earlierSteps.find((one) => stepLabel(one) === rework && one.excluded !== true)
   }
 
   /** Whether a step may run now. A step with a false condition is skipped. */
@@ -182,10 +182,10 @@ class Attempt {
   /** Returns the steps of a group with a closed gate, or all steps: gates come before the other steps. */
   #firstOf(open: PlannedStep[]): PlannedStep[] {
     if (this.#chain.policy.async || open.length < 2) return open
-    const closed = open.filter(
+    const gatedSteps = open.filter(
       (step) => step.gate !== undefined && !this.#engine.isOpen({ ...this.#callOf(step), step }),
     )
-    return closed.length > 0 ? closed : open
+    return gatedSteps.length > 0 ? gatedSteps : open
   }
 
   async #runUnit(queue: PlannedStep[], isParallel: boolean): Promise<void> {
@@ -198,24 +198,25 @@ class Attempt {
       if (this.#running.size === 0) return
       const handles = [...this.#running.values()].map(({ handle }) => handle)
       const { key, outcome } = await this.#engine.firstOf(handles)
-      const ended = this.#running.get(key)
-      if (!ended) throw new Error(`the engine answered for ${key}, which does not run`)
+      const finishedStep = this.#running.get(key)
+      if (!finishedStep) throw new Error(`the engine answered for ${key}, which does not run`)
       this.#running.delete(key)
-      if (!this.#beginsAgain(ended, outcome)) await this.#end(ended, outcome, isParallel)
+      if (!this.#beginsAgain(finishedStep, outcome))
+        await this.#end(finishedStep, outcome, isParallel)
     }
   }
 
-  #callOf(step: PlannedStep, number = 1, before?: Outcome & { kind: 'finished' }) {
+  #callOf(step: PlannedStep, number = 1, previousOutcome?: Outcome & { kind: 'finished' }) {
     const { prefix, number: attempt } = this.#scope
     const { policy } = this.#chain
     const backoff = (step.backoff ?? 0) * 2 ** (number - 2)
-    const wait = { ms: Math.min(backoff, longestBackoff) * 1000, since: endOf(before) }
+    const wait = { ms: Math.min(backoff, longestBackoff) * 1000, since: endOf(previousOutcome) }
     return {
       key: keyOfExecution(prefix, step, { attempt, number, round: this.#round }),
       attempt: step.retry === undefined ? attempt : number,
       state: this.#stateFor(),
       timeoutMs: (step.timeout ?? policy.timeout) * 1000,
-      wait: !before || backoff === 0 ? undefined : wait,
+      wait: !previousOutcome || backoff === 0 ? undefined : wait,
     }
   }
 
@@ -226,15 +227,19 @@ class Attempt {
     return feedback === undefined ? state : { ...state, feedback }
   }
 
-  #begin(step: PlannedStep, number: number, before?: Outcome & { kind: 'finished' }): void {
-    const call = this.#callOf(step, number, before)
+  #begin(
+    step: PlannedStep,
+    number: number,
+    previousOutcome?: Outcome & { kind: 'finished' },
+  ): void {
+    const call = this.#callOf(step, number, previousOutcome)
     // The gate was opened before the first attempt.
-    const planned = number === 1 ? step : { ...step, gate: undefined }
-    const handle = isChain(planned)
-      ? this.#engine.chain({ ...call, step: planned }, (inner) =>
-          runChain(planned, inner, call.state, `${call.key}/`),
+    const plannedStep = number === 1 ? step : { ...step, gate: undefined }
+    const handle = isChain(plannedStep)
+      ? this.#engine.chain({ ...call, step: plannedStep }, (inner) =>
+          runChain(plannedStep, inner, call.state, `${call.key}/`),
         )
-      : this.#engine.task({ ...call, step: planned })
+      : this.#engine.task({ ...call, step: plannedStep })
     this.#running.set(handle.key, { step, number, handle })
   }
 
@@ -248,11 +253,11 @@ class Attempt {
     return true
   }
 
-  async #end(ended: RunningStep, outcome: Outcome, isParallel: boolean): Promise<void> {
-    const { step } = ended
+  async #end(runningStep: RunningStep, outcome: Outcome, isParallel: boolean): Promise<void> {
+    const { step } = runningStep
     this.#set(step, stepResult(step, outcome))
     const waits = outcome.kind === 'suspended' && outcome.why !== 'interrupted'
-    if (waits) this.#parked.push(ended)
+    if (waits) this.#parked.push(runningStep)
     // The other steps of a group continue while one waits for a user or a report.
     const halt = waits && isParallel ? undefined : haltAfter(this.#chain, step, outcome)
     const isFinal = halt?.kind === 'cancelled' || halt?.kind === 'suspended'
@@ -271,15 +276,15 @@ class Attempt {
   /** Cancels the other started steps, also waiting ones. After a stop, steps with `always` continue. */
   async #cancelRest({ kind }: Halt): Promise<void> {
     const endsAll = kind === 'cancelled' || kind === 'rework'
-    const started = [...this.#running.values(), ...this.#parked].filter(
+    const startedSteps = [...this.#running.values(), ...this.#parked].filter(
       ({ step }) => step.always !== true || endsAll,
     )
-    this.#parked = this.#parked.filter((item) => !started.includes(item))
-    for (const { handle } of started) this.#running.delete(handle.key)
-    if (started.length === 0) return
-    const left = await this.#engine.cancel(started.map(({ handle }) => handle))
-    started.forEach(({ step }, index) => {
-      this.#set(step, cancelledStep(step, left[index] ?? {}, reasonOf(this.#halt)))
+    this.#parked = this.#parked.filter((item) => !startedSteps.includes(item))
+    for (const { handle } of startedSteps) this.#running.delete(handle.key)
+    if (startedSteps.length === 0) return
+    const cancellations = await this.#engine.cancel(startedSteps.map(({ handle }) => handle))
+    startedSteps.forEach(({ step }, index) => {
+      this.#set(step, cancelledStep(step, cancellations[index] ?? {}, reasonOf(this.#halt)))
     })
   }
 
@@ -307,10 +312,10 @@ function unmet(
   slots: ReadonlyMap<PlannedStep, StepResult>,
 ): string | undefined {
   if (when === undefined) return undefined
-  const named = namedBy(when)
-  const about = steps.find((step) => stepLabel(step) === named)
+  const conditionStep = namedBy(when)
+  const about = steps.find((step) => stepLabel(step) === conditionStep)
   const status = (about && slots.get(about)?.status) ?? 'not_run'
-  return conditionHolds(when, status) ? undefined : `when=${when}: ${named} was ${status}`
+  return conditionHolds(when, status) ? undefined : `when=${when}: ${conditionStep} was ${status}`
 }
 
 /** In a sequence, a waiting step blocks the next one; in a group it takes no place. */
@@ -354,13 +359,13 @@ function conclude(
   const early = winner === undefined ? undefined : 'succeeded'
   const stop = halt?.kind === 'stopped' ? halt.stop : early
   // After an early success only the steps that ran later can still fail.
-  const counted = stop === 'succeeded' ? late : results
-  const decided = attemptStatus(policy, statusesOf(counted), stop)
+  const countedResults = stop === 'succeeded' ? late : results
+  const decided = attemptStatus(policy, statusesOf(countedResults), stop)
   const waits = results.some((result) => result.status === 'waiting')
   const ended = endedBy(halt, waits)
-  const suspended = waits ? 'waiting' : 'interrupted'
+  const suspendedStatus = waits ? 'waiting' : 'interrupted'
   return {
-    status: ended === 'suspended' ? suspended : ended === 'cancelled' ? 'cancelled' : decided,
+    status: ended === 'suspended' ? suspendedStatus : ended === 'cancelled' ? 'cancelled' : decided,
     steps: results,
     chain_state: addOutputs(scope.state, previousOutputs(results)),
     decided,
@@ -458,8 +463,8 @@ export async function untilDue(
   signal: AbortSignal,
 ): Promise<void> {
   if (!wait) return
-  const left = Math.max(0, wait.since + wait.ms - clock.now())
-  await sleep(left, undefined, { signal }).catch(() => undefined)
+  const remainingMs = Math.max(0, wait.since + wait.ms - clock.now())
+  await sleep(remainingMs, undefined, { signal }).catch(() => undefined)
 }
 
 export const noLimit: TimeLimit = { seconds: 0, over: () => false, clear: () => undefined }
@@ -468,9 +473,9 @@ export function overdue(
   limit: Pick<TimeLimit, 'seconds' | 'isDefault'>,
   inVerification = false,
 ): StepOutput {
-  const where = inVerification ? ' while its check ran' : ''
+  const phase = inVerification ? ' while its check ran' : ''
   const setting = limit.isDefault ? ' (the setting run.timeout)' : ''
-  const message = `it took longer than ${limit.seconds} s${setting} and was stopped${where}`
+  const message = `it took longer than ${limit.seconds} s${setting} and was stopped${phase}`
   return failedOutput('timeout', message)
 }
 
@@ -484,16 +489,20 @@ export function whileRunning(journal: RunJournal, result: RunResult, now: number
   const last = result.attempts
     .slice(-1)
     .map((attempt) => ({ ...attempt, status: 'running' as const }))
-  const shown = changeSteps(last, (step) => {
+  const shownAttempts = changeSteps(last, (step) => {
     if (!open.has(step)) return step
-    const { reason: _reason, ...rest } = step
-    if (!hasBegun(step)) return { ...rest, status: 'not_run', reason: 'has not started' }
+    const { reason: _reason, ...facts } = step
+    if (!hasBegun(step)) return { ...facts, status: 'not_run', reason: 'has not started' }
     const { startedAt } = step
     const time = startedAt === null ? 0 : timeBetween(Date.parse(startedAt), now)
     const durationMs = time === undefined ? null : Math.round(time)
-    return { ...rest, status: 'running', durationMs }
+    return { ...facts, status: 'running', durationMs }
   })
-  return { ...result, status: 'running', attempts: [...result.attempts.slice(0, -1), ...shown] }
+  return {
+    ...result,
+    status: 'running',
+    attempts: [...result.attempts.slice(0, -1), ...shownAttempts],
+  }
 }
 
 function hasBegun({ startedAt, steps = [] }: StepResult): boolean {

@@ -47,9 +47,11 @@ export function acceptedPlan(
   refuseEnded(journal, line)
   const change = planChanged(journal, plan, command, line)
   if (!change) return {}
-  const { steps: removed = [] } = removedGates ?? {}
-  const lost = lostGates(journal.plan.root, plan.root).filter((step) => !removed.includes(step))
-  if (!force || lost.length > 0) throw change
+  const { steps: removedSteps = [] } = removedGates ?? {}
+  const missingGates = lostGates(journal.plan.root, plan.root).filter(
+    (step) => !removedSteps.includes(step),
+  )
+  if (!force || missingGates.length > 0) throw change
   return { plan, removedGates }
 }
 
@@ -84,15 +86,15 @@ export function planChanged(
   command: 'resume' | 'approve' = 'resume',
   line: RunLine,
 ): ChainError | undefined {
-  const { run, plan: before, status } = journal
+  const { run, plan: recordedPlan, status } = journal
   const { runId } = run
-  if (now.digest === before.digest) return undefined
+  if (now.digest === recordedPlan.digest) return undefined
   // While a run waits on a server, the server keeps the old plan.
   const waitsOnServer = run.server !== undefined && status === 'waiting'
   const first = waitsOnServer ? `After ${line('runs cancel', runId)}: ` : ''
   const force = line('runs resume', runId, ['--force'])
-  if (withoutTrust(before.root) === withoutTrust(now.root)) {
-    const wasTrusted = wholeChain(before.root).every(({ trust }) => trust === 'trusted')
+  if (withoutTrust(recordedPlan.root) === withoutTrust(now.root)) {
+    const wasTrusted = wholeChain(recordedPlan.root).every(({ trust }) => trust === 'trusted')
     const trustLine = line(`runs ${command}`, runId, ['--trust-workspace'])
     return new RunTrustError(
       'run-trust-changed',
@@ -103,13 +105,13 @@ export function planChanged(
     )
   }
   const retry = line('runs retry', runId)
-  const lost = lostGates(before.root, now.root)
-  if (lost.length > 0) {
+  const missingGates = lostGates(recordedPlan.root, now.root)
+  if (missingGates.length > 0) {
     const removingLine = run.mode === 'stepper' ? retry : force
     return new RunStateError(
       'gates-removed',
-      `the run ${runId} needs an approval of ${lost.join(', ')}, which its skills no longer ask for`,
-      `Put back ${lost.length === 1 ? 'the gate' : 'the gates'}. ${first}${removingLine} asks a user in a terminal to remove ${lost.length === 1 ? 'it' : 'them'} from the run.`,
+      `the run ${runId} needs an approval of ${missingGates.join(', ')}, which its skills no longer ask for`,
+      `Put back ${missingGates.length === 1 ? 'the gate' : 'the gates'}. ${first}${removingLine} asks a user in a terminal to remove ${missingGates.length === 1 ? 'it' : 'them'} from the run.`,
     )
   }
   return new RunStateError(

@@ -14,17 +14,20 @@ export function declaredKind({ executor }: PlannedStep): DeclaredKind {
  * digests of the skills. Unlike the digest of a plan, it does not depend on trust, sandbox, client and model.
  */
 export function declaredDigest(root: PlannedChain): string {
-  return sha256(JSON.stringify(declared(root)))
+  return sha256(JSON.stringify(declarationOf(root)))
 }
 
 /** Everything of a step counts except what a machine or a command adds. */
-function declared(step: PlannedStep): unknown {
+function declarationOf(step: PlannedStep): unknown {
   const members = Object.entries(step).filter(
     ([name, value]) => value !== undefined && !ofTheMachine.has(name),
   )
-  const sorted = members.toSorted(([one], [other]) => (one < other ? -1 : 1))
-  const fields = sorted.map(([name, value]) => [name, name === 'policy' ? pairsOf(value) : value])
-  const steps = isChain(step) ? step.steps.map((inner) => declared(inner)) : []
+  const sortedMembers = members.toSorted(([one], [other]) => (one < other ? -1 : 1))
+  const fields = sortedMembers.map(([name, value]) => [
+    name,
+    name === 'policy' ? pairsOf(value) : value,
+  ])
+  const steps = isChain(step) ? step.steps.map((inner) => declarationOf(inner)) : []
   return [declaredKind(step), fields, steps]
 }
 

@@ -113,13 +113,13 @@ export async function confirmStep(
   setup: ScriptSetup,
   request: ConfirmationRequest,
 ): Promise<Confirmation> {
-  const checked =
+  const confirmation =
     step.check === undefined ? undefined : await checkStep(step.check, output, setup, request)
-  if (step.verify === undefined || checked?.output.status === 'failure') {
-    return checked ?? { output, log: '', ended: false }
+  if (step.verify === undefined || confirmation?.output.status === 'failure') {
+    return confirmation ?? { output, log: '', ended: false }
   }
-  const verified = await verifyStep(step, output, setup, request)
-  return { ...verified, log: lastOutput(checked?.log ?? '', verified.log) }
+  const verification = await verifyStep(step, output, setup, request)
+  return { ...verification, log: lastOutput(confirmation?.log ?? '', verification.log) }
 }
 
 /** Runs the command of `check` in the project's root. An exit code other than 0 is `check-failed`. */
@@ -146,8 +146,12 @@ async function checkStep(
     return { output: { ...output, evidence: 'verified' }, log, ended: false }
   }
   const error = { code: 'check-failed', message: `the check \`${command}\` ${endWords(end)}` }
-  const failed: StepOutput = { ...output, status: 'failure', errors: [...output.errors, error] }
-  return { output: failed, log, ended: end.kind === 'aborted' }
+  const failureOutput: StepOutput = {
+    ...output,
+    status: 'failure',
+    errors: [...output.errors, error],
+  }
+  return { output: failureOutput, log, ended: end.kind === 'aborted' }
 }
 
 function endWords(end: ProcessEnd): string {
@@ -165,7 +169,7 @@ async function verifyStep(
   const directory = skillDirectory(setup.workspace, step)
   const search = findVerifyScript(directory)
   if (search.kind !== 'found') {
-    return { output: unverified(output, 'its scripts/verify is gone'), log: '', ended: false }
+    return { output: failVerification(output, 'its scripts/verify is gone'), log: '', ended: false }
   }
   const confinement = confinementOf(step, setup)
   const sandbox = confinement?.sandbox.name
@@ -188,8 +192,8 @@ async function verifyStep(
   if (end.kind === 'exit' && end.code === 0) {
     return { output: { ...output, evidence: 'verified' }, log, ended: false, sandbox }
   }
-  const failed = unverified(output, `scripts/verify ${endWords(end)}`)
-  return { output: failed, log, ended: end.kind === 'aborted', sandbox }
+  const failureOutput = failVerification(output, `scripts/verify ${endWords(end)}`)
+  return { output: failureOutput, log, ended: end.kind === 'aborted', sandbox }
 }
 
 /** The most characters of printed output in the journal, for one step. */
@@ -213,7 +217,7 @@ function confinementOf(step: PlannedStep, setup: ScriptSetup): Confinement | und
   )
 }
 
-function unverified(output: StepOutput, message: string): StepOutput {
+function failVerification(output: StepOutput, message: string): StepOutput {
   const errors = [...output.errors, { code: 'verification-failed', message }]
   return { ...output, status: 'failure', errors }
 }

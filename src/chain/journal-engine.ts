@@ -36,18 +36,18 @@ import type { StepRunner } from './step-runner.ts'
 export function createJournalEngine(
   options: JournalEngineOptions,
 ): Engine & { idle(): Promise<void> } {
-  const failed = new AbortController()
+  const failureController = new AbortController()
   const signals = options.signal ? [options.signal] : []
   const core: EngineCore = {
     ...options,
-    interrupted: AbortSignal.any([failed.signal, ...signals]),
+    interrupted: AbortSignal.any([failureController.signal, ...signals]),
     launched: new Set(),
     failure: undefined,
     order: options.journal.length,
     begunAt: beginningOf(options),
     fail(error) {
       core.failure ??= { error }
-      failed.abort()
+      failureController.abort()
     },
   }
   return {
@@ -61,17 +61,17 @@ export function createJournalEngine(
 function engineFor(core: EngineCore, scope: AbortSignal): Engine {
   const entries = new Map<string, Entry>()
 
-  function announce(announced: Announced): Running {
-    const { key } = announced.call
-    const recorded = core.journal.done.get(key)
+  function announce(announcement: Announcement): Running {
+    const { key } = announcement.call
+    const doneRecord = core.journal.done.get(key)
     const controller = new AbortController()
     entries.set(key, {
-      ...announced,
+      ...announcement,
       key,
       signal: AbortSignal.any([scope, controller.signal]),
       controller,
-      outcome: recorded ? recordedOutcome(recorded) : undefined,
-      order: recorded?.order ?? Number.POSITIVE_INFINITY,
+      outcome: doneRecord ? recordedOutcome(doneRecord) : undefined,
+      order: doneRecord?.order ?? Number.POSITIVE_INFINITY,
     })
     return { key, waited: hasWaited(core.journal, key) }
   }
@@ -97,10 +97,10 @@ function engineFor(core: EngineCore, scope: AbortSignal): Engine {
       const { plan, approvals, done } = core.journal
       const gate = gateOf(call, plan.digest)
       const outcome = done.get(call.key)?.outcome
-      const { gate: required } = call.step
-      const isPlain = required === undefined || required === true
+      const { gate: requiredGate } = call.step
+      const isPlain = requiredGate === undefined || requiredGate === true
       if (core.yesGates === true && isPlain) return true
-      return isApproved(gate, required, approvals.get(call.key), outcome)
+      return isApproved(gate, requiredGate, approvals.get(call.key), outcome)
     },
     async cancel(running) {
       const list = find(running)
@@ -134,9 +134,11 @@ function endings(list: readonly Entry[]): Promise<void>[] {
 
 /** Returns the entry that finished first according to the journal, or the first entry if none can finish. */
 function earliest(list: readonly Entry[]): Ended | undefined {
-  const finished = list.filter(({ outcome }) => outcome?.kind === 'finished')
+  const finishedEntries = list.filter(({ outcome }) => outcome?.kind === 'finished')
   const canFinish = list.some(({ outcome }) => outcome === undefined)
-  const [first = canFinish ? undefined : list[0]] = finished.toSorted((a, b) => a.order - b.order)
+  const [first = canFinish ? undefined : list[0]] = finishedEntries.toSorted(
+    (a, b) => a.order - b.order,
+  )
   return first?.outcome ? { key: first.key, outcome: first.outcome } : undefined
 }
 
@@ -160,14 +162,14 @@ function launch(core: EngineCore, entry: Entry): void {
     .then((outcome) => settle(core, entry, outcome))
     .catch((error: unknown) => {
       core.fail(error)
-      entry.outcome = interrupted
+      entry.outcome = interruption
     })
     .finally(() => core.launched.delete(ending))
   core.launched.add(ending)
   entry.ending = ending
 }
 
-const interrupted = { kind: 'suspended', why: 'interrupted' } as const
+const interruption = { kind: 'suspended', why: 'interrupted' } as const
 
 /** Ends a step that was cancelled while it waited for a user or a report. */
 function endWaiting(core: EngineCore, entry: Entry): void {
@@ -178,8 +180,8 @@ function endWaiting(core: EngineCore, entry: Entry): void {
 }
 
 async function execute(core: EngineCore, entry: Entry): Promise<Outcome> {
-  const stopped = stoppedByParent(core, entry)
-  if (stopped) return await endedBefore(core, entry, stopped)
+  const earlyStop = stoppedByParent(core, entry)
+  if (earlyStop) return await endedBefore(core, entry, earlyStop)
   const gate = entry.call.step.gate ? atGate(core, entry) : undefined
   if (gate) return gate
   if (entry.kind === 'task' && !core.runner) {
@@ -189,8 +191,8 @@ async function execute(core: EngineCore, entry: Entry): Promise<Outcome> {
   const isFirst = core.runner && !core.journal.started.has(entry.key)
   // Always awaited, so that concurrent steps start in their order.
   await (isFirst ? untilDue(entry.call, core.clock, entry.signal) : undefined)
-  const ended = stoppedByParent(core, entry)
-  if (ended) return ended
+  const lateStop = stoppedByParent(core, entry)
+  if (lateStop) return lateStop
   const startedAt = begin(core, entry)
   const limit = core.runner ? limitOf(core, entry, startedAt) : noLimit
   try {
@@ -232,16 +234,20 @@ function atGate(core: EngineCore, { key, call }: Entry): Outcome | undefined {
 }
 
 /** Returns the outcome of a step that is not continued, with its start in an earlier process. */
-async function endedBefore(core: EngineCore, entry: Entry, stopped: Stopped): Promise<Outcome> {
+async function endedBefore(
+  core: EngineCore,
+  entry: Entry,
+  stopOutcome: StopOutcome,
+): Promise<Outcome> {
   const startedAt = beganAt(core, entry.key)
-  if (stopped.kind === 'suspended' || startedAt === undefined) return stopped
+  if (stopOutcome.kind === 'suspended' || startedAt === undefined) return stopOutcome
   if (entry.kind === 'chain') {
     entry.controller.abort()
     return await executeChain(core, entry, startedAt, noLimit)
   }
   const isHanded = core.journal.handed.has(entry.key)
   const durationMs = isHanded ? timeSince(core, startedAt) : undefined
-  return { ...stopped, startedAt, durationMs, clockShiftMs: recordedShift(core, entry.key) }
+  return { ...stopOutcome, startedAt, durationMs, clockShiftMs: recordedShift(core, entry.key) }
 }
 
 async function executeTask(
@@ -251,7 +257,7 @@ async function executeTask(
   limit: TimeLimit,
 ): Promise<Outcome> {
   const { call, key, signal } = entry
-  const before = core.clock.elapsed()
+  const startMs = core.clock.elapsed()
   const { clockShiftMs } = entry
   const answer = await core.runner?.run(call, {
     signal,
@@ -260,14 +266,14 @@ async function executeTask(
       core.onEvent?.({ type: 'step-output', key, step: call.step.step, stream, text })
     },
   })
-  const durationMs = Math.round(core.clock.elapsed() - before)
-  const stopped = limit.over() ? undefined : stoppedByParent(core, entry)
-  if (!answer) return interrupted
-  if (stopped) return { ...stopped, startedAt, durationMs, clockShiftMs }
+  const durationMs = Math.round(core.clock.elapsed() - startMs)
+  const stopOutcome = limit.over() ? undefined : stoppedByParent(core, entry)
+  if (!answer) return interruption
+  if (stopOutcome) return { ...stopOutcome, startedAt, durationMs, clockShiftMs }
   if (answer.kind === 'pending') return handOut(core, entry, answer.handedAt)
   const { workedMs = 0 } = answer
   const total = workedMs === null ? undefined : durationMs + workedMs
-  return finished(answer, limit, { startedAt, durationMs: total, clockShiftMs })
+  return finishedOutcome(answer, limit, { startedAt, durationMs: total, clockShiftMs })
 }
 
 async function executeChain(
@@ -278,40 +284,41 @@ async function executeChain(
 ): Promise<Outcome> {
   const { call, signal } = entry
   // The wall clock can be set, so it is used only for steps that began in another process.
-  const before = entry.beganHere ? core.clock.elapsed() : undefined
+  const startMs = entry.beganHere ? core.clock.elapsed() : undefined
   const chain = await entry.body(engineFor(core, signal))
-  const left = () => {
-    const here = before === undefined ? undefined : Math.round(core.clock.elapsed() - before)
+  const factsSoFar = () => {
+    const elapsedMs = startMs === undefined ? undefined : Math.round(core.clock.elapsed() - startMs)
     const { clockShiftMs } = entry
-    return { startedAt, durationMs: here ?? timeOfChain(core, startedAt), clockShiftMs, chain }
+    return { startedAt, durationMs: elapsedMs ?? timeOfChain(core, startedAt), clockShiftMs, chain }
   }
   const output = { kind: 'output', output: chainOutput(chain) } as const
-  if (core.interrupted.aborted) return { ...interrupted, ...left() }
-  if (limit.over()) return finished(output, limit, left())
+  if (core.interrupted.aborted) return { ...interruption, ...factsSoFar() }
+  if (limit.over()) return finishedOutcome(output, limit, factsSoFar())
   if (chain.ended === 'suspended') {
     const why = chain.status === 'waiting' ? chainWaitsFor(chain) : 'interrupted'
-    return { kind: 'suspended', why, overdue: lateness(core, call, startedAt), ...left() }
+    return { kind: 'suspended', why, overdue: lateness(core, call, startedAt), ...factsSoFar() }
   }
-  if (chain.ended === 'cancelled' || signal.aborted) return { kind: 'cancelled', ...left() }
-  if (chain.ended === 'rejected') return { ...finished(output, limit, left()), rejected: true }
+  if (chain.ended === 'cancelled' || signal.aborted) return { kind: 'cancelled', ...factsSoFar() }
+  if (chain.ended === 'rejected')
+    return { ...finishedOutcome(output, limit, factsSoFar()), rejected: true }
   if (call.step.verify !== undefined) {
     // Without a runner nothing verifies the chain, so it has not ended.
-    if (!core.runner) return { ...interrupted, ...left() }
+    if (!core.runner) return { ...interruption, ...factsSoFar() }
     core.writer?.append()
   }
   const answer = await core.runner?.finishChain(call, output.output, { signal })
-  const stopped = limit.over() ? undefined : stoppedByParent(core, entry)
-  if (stopped) return { ...stopped, ...left() }
-  return finished(answer ?? output, limit, left())
+  const stopOutcome = limit.over() ? undefined : stoppedByParent(core, entry)
+  if (stopOutcome) return { ...stopOutcome, ...factsSoFar() }
+  return finishedOutcome(answer ?? output, limit, factsSoFar())
 }
 
-function finished(
+function finishedOutcome(
   { output, log, promptDigest, sandbox, hint, notUtf8, ...answer }: OutputAnswer,
   limit: TimeLimit,
-  left: CancelledStep & { startedAt: number },
+  stepFacts: CancelledStep & { startedAt: number },
 ): FinishedOutcome {
-  const durationMs = left.durationMs ?? null
-  const facts = { log, promptDigest, sandbox, hint, notUtf8, ...left, durationMs }
+  const durationMs = stepFacts.durationMs ?? null
+  const facts = { log, promptDigest, sandbox, hint, notUtf8, ...stepFacts, durationMs }
   if (!limit.over()) return { kind: 'finished', output, shown: answer.shown, ...facts }
   return { kind: 'finished', output: overdue(limit, answer.endedInVerification), ...facts }
 }
@@ -325,8 +332,8 @@ function settle(core: EngineCore, entry: Entry, outcome: Outcome): void {
   if (outcome.kind !== 'finished' || !core.writer) return announce()
   entry.order = core.order++
   core.journal.done.set(key, { type: 'done', key, outcome, order: entry.order })
-  const ended = { written: announce, failed: (error: unknown) => core.fail(error) }
-  core.writer.defer({ type: 'done', key, outcome }, ended)
+  const callbacks = { written: announce, failed: (error: unknown) => core.fail(error) }
+  core.writer.defer({ type: 'done', key, outcome }, callbacks)
 }
 
 function announceEnd(core: EngineCore, entry: Entry, outcome: Outcome, at: string): void {
@@ -339,11 +346,11 @@ function announceEnd(core: EngineCore, entry: Entry, outcome: Outcome, at: strin
   }
 }
 
-type Stopped = Extract<Outcome, { kind: 'cancelled' | 'suspended' }>
+type StopOutcome = Extract<Outcome, { kind: 'cancelled' | 'suspended' }>
 
 /** Returns the outcome of a step whose run was interrupted or whose chain was ended. */
-function stoppedByParent(core: EngineCore, { signal }: Entry): Stopped | undefined {
-  if (core.interrupted.aborted) return interrupted
+function stoppedByParent(core: EngineCore, { signal }: Entry): StopOutcome | undefined {
+  if (core.interrupted.aborted) return interruption
   return signal.aborted ? { kind: 'cancelled' } : undefined
 }
 
@@ -363,10 +370,10 @@ function displayedOutcome(core: EngineCore, { key, call }: Entry): Outcome {
     return { kind: 'suspended', why: 'report', startedAt, overdue: late, clockShiftMs }
   }
   // The duration is unknown after a crash, and for a step that a resume did not reach.
-  const resumed = resumedAt === undefined ? 0 : Date.parse(resumedAt)
-  const isKnown = startedAt !== undefined && startedAt >= resumed
+  const resumedMs = resumedAt === undefined ? 0 : Date.parse(resumedAt)
+  const isKnown = startedAt !== undefined && startedAt >= resumedMs
   return {
-    ...interrupted,
+    ...interruption,
     startedAt,
     durationMs: isKnown ? untilPause(core, startedAt) : undefined,
     clockShiftMs,
@@ -421,10 +428,10 @@ function begin(core: EngineCore, entry: Entry): number {
   const { step, skill } = entry.call.step
   entry.started = true
   // A nested chain continues where it was; a step that was interrupted starts anew.
-  const earlier = kind === 'chain' || handed.has(key) ? beganAt(core, key) : undefined
-  if (earlier !== undefined) {
+  const earlierStart = kind === 'chain' || handed.has(key) ? beganAt(core, key) : undefined
+  if (earlierStart !== undefined) {
     entry.clockShiftMs = recordedShift(core, key)
-    return earlier
+    return earlierStart
   }
   if (!core.runner) return now
   entry.beganHere = true
@@ -473,7 +480,7 @@ interface EngineCore extends JournalEngineOptions {
   begunAt: { wall: number; monotonic: number; isEarlierThanJournal: boolean }
 }
 
-type Entry = Announced & {
+type Entry = Announcement & {
   key: string
   controller: AbortController
   /** Aborts with the controller, and when the parent chain ends. */
@@ -487,6 +494,6 @@ type Entry = Announced & {
   clockShiftMs?: ClockShift
 }
 
-type Announced =
+type Announcement =
   | { kind: 'task'; call: TaskCall }
   | { kind: 'chain'; call: ChainCall; body: (engine: Engine) => Promise<ChainResult> }

@@ -48,7 +48,7 @@ export function listedRun(
 ): ListedRun {
   const { runId, skill, at, imported } = journal.run
   const voidResults = voidKeys(journal)
-  const done = new Set(
+  const finishedNames = new Set(
     [...journal.done.keys()].filter((key) => !voidResults.has(key)).map((key) => stepOfKey(key)),
   )
   const steps = allSteps(journal.plan.root).filter(
@@ -60,7 +60,7 @@ export function listedRun(
     status: serverStatus ?? statusOfRun(journal, journal.path),
     arguments: journal.run.arguments,
     steps: steps.length,
-    finishedSteps: steps.filter(({ step }) => done.has(step)).length,
+    finishedSteps: steps.filter(({ step }) => finishedNames.has(step)).length,
     startedAt: at,
     updatedAt: journal.updatedAt,
     imported: imported && (true as const),

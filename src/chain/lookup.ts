@@ -64,8 +64,8 @@ export function createDiskLookup(options: DiskLookupOptions): ChainLookup {
   return {
     resolve: resolveStep,
     load(directory) {
-      const cached = reports.get(directory)
-      if (cached) return cached
+      const cachedReport = reports.get(directory)
+      if (cachedReport) return cachedReport
       const report = loadSkill(directory, options)
       reports.set(directory, report)
       return report
@@ -89,9 +89,9 @@ function loadSkill(directory: string, options: DiskLookupOptions): SkillReport {
   const { fields } = skill
   const script = findScript(directory, fields.run)
   const verify = findVerifyScript(directory)
-  const run = fields.chain ? none : script
-  const files = [file, pathOf(run), pathOf(verify)]
-  const isBroken = run.kind === 'broken' || isRefused(skill)
+  const runSearch = fields.chain ? none : script
+  const files = [file, pathOf(runSearch), pathOf(verify)]
+  const isBroken = runSearch.kind === 'broken' || isRefused(skill)
   return {
     facts: {
       name: fields.name ?? basename(directory),
@@ -99,7 +99,7 @@ function loadSkill(directory: string, options: DiskLookupOptions): SkillReport {
       path,
       chain: fields.chain,
       warnings: ineffectiveParts(skill, diagnostics, pathOf(script)),
-      script: pathOf(run),
+      script: pathOf(runSearch),
       verify: pathOf(verify),
       broken: isBroken || undefined,
       refusedNames: diagnostics.some(({ code }) => code === 'chain-step-name') || undefined,
@@ -111,7 +111,7 @@ function loadSkill(directory: string, options: DiskLookupOptions): SkillReport {
       requests: requestsOf(fields),
       trust: options.trustOf(skill, directory),
     },
-    diagnostics: [...diagnostics, ...scriptProblems([run, verify], path)],
+    diagnostics: [...diagnostics, ...scriptProblems([runSearch, verify], path)],
   }
 }
 
@@ -124,9 +124,10 @@ function requestsOf(fields: SkillFields): SkillRequest[] {
 function isRefused({ fields, frontmatter }: SkillDocument): boolean {
   const metadata = valueOf(frontmatter, 'metadata')
   const chain = valueOf(metadata, 'chain')
-  const run = valueOf(frontmatter, 'run') ?? valueOf(metadata, 'run')
+  const runValue = valueOf(frontmatter, 'run') ?? valueOf(metadata, 'run')
   return (
-    (fields.chain === undefined && hasValue(chain)) || (fields.run === undefined && hasValue(run))
+    (fields.chain === undefined && hasValue(chain)) ||
+    (fields.run === undefined && hasValue(runValue))
   )
 }
 
@@ -208,12 +209,12 @@ export function trustFact(refusal: SkillNotTrustedError | undefined): SkillFacts
   return { level: 'untrusted', reason, hint, ...changeOf[reasonCode] }
 }
 
-const changed = { changed: true } as const
+const changedFact = { changed: true } as const
 
 const changeOf: Partial<Record<TrustReason, Pick<SkillTrust, 'changed'>>> = {
-  'workspace-changed': changed,
-  'lock-drift': changed,
-  'lock-unreadable': changed,
+  'workspace-changed': changedFact,
+  'lock-drift': changedFact,
+  'lock-unreadable': changedFact,
 }
 
 /**
@@ -349,10 +350,12 @@ function shallowest(root: string, name: string): string[] {
   for (let depth = 0; depth < maxDepth && level.length > 0; depth++) {
     visited += level.length
     if (visited > maxDirectories) return []
-    const below = level.flatMap((directory) => directoriesIn(directory))
-    const matches = below.map((place) => join(place, ...parts)).filter((place) => isSkill(place))
+    const nextLevel = level.flatMap((directory) => directoriesIn(directory))
+    const matches = nextLevel
+      .map((place) => join(place, ...parts))
+      .filter((place) => isSkill(place))
     if (matches.length > 0) return matches
-    level = below
+    level = nextLevel
   }
   return []
 }
@@ -395,10 +398,10 @@ function problemAt(directory: string): string | undefined {
 
 function insideRoot(root: string, name: string, directory: string): StepResolution {
   try {
-    const real = realpathSync.native(directory)
-    const realRoot = realRootOf(root, directory, real)
-    if (isInside(realRoot, real) && !isTextOutside(realRoot, real)) {
-      return { ok: true, directory: real }
+    const realPath = realpathSync.native(directory)
+    const realRoot = realRootOf(root, directory, realPath)
+    if (isInside(realRoot, realPath) && !isTextOutside(realRoot, realPath)) {
+      return { ok: true, directory: realPath }
     }
   } catch {
     // The directory was deleted, or its links form a loop: both are refused like a link that leads out.

@@ -37,8 +37,8 @@ function wayTo(chain: PlannedChain, name: string): readonly PlannedStep[] {
   const step = chain.steps.find((one) => isOnWay(one, name))
   if (!step) return []
   if (step.step === name) return [step]
-  const below = isChain(step) ? wayTo(step, name) : []
-  return below.length === 0 ? [] : [step, ...below]
+  const innerWay = isChain(step) ? wayTo(step, name) : []
+  return innerWay.length === 0 ? [] : [step, ...innerWay]
 }
 
 function isOnWay({ step }: PlannedStep, name: string): boolean {

@@ -198,7 +198,7 @@ function withoutWords(requests: readonly string[] = []): string[] {
 
 export function renderPlan(plan: ShownPlan, { table }: Pick<Screen, 'table'>): string {
   const head = [safeLine(plan.skill), plan.digest.slice(0, 19), ...chainWords(plan)]
-  const rows = flatten(plan.steps, 0).map(({ step, depth, isJoined }) => [
+  const rows = flattenSteps(plan.steps, 0).map(({ step, depth, isJoined }) => [
     `${'  '.repeat(depth)}${isJoined ? '& ' : ''}${safeLine(stepLabel(step))}`,
     isChain(step) ? step.executor : (step.client ?? step.model ?? step.executor),
     step.trust,
@@ -216,7 +216,7 @@ export function renderPlan(plan: ShownPlan, { table }: Pick<Screen, 'table'>): s
 
 /** Where a rejection leads: `publish: a rejection leads back to implement, at most 3 times`. */
 function reworkLines(steps: readonly PlannedStep[]): string[] {
-  return flatten(steps, 0).flatMap(({ step }) => {
+  return flattenSteps(steps, 0).flatMap(({ step }) => {
     const { rework } = step
     if (rework === undefined) return []
     const times = `at most ${maxReworks} times; the next one ends the run`
@@ -226,10 +226,10 @@ function reworkLines(steps: readonly PlannedStep[]): string[] {
 
 /** The calls that an agent client denies until a step's turn comes: `publish: after approval; until then …`. */
 function guardLines(steps: readonly PlannedStep[]): string[] {
-  return flatten(steps, 0).flatMap(({ step }) => {
+  return flattenSteps(steps, 0).flatMap(({ step }) => {
     if (step.guard === undefined) return []
-    const after = step.gate ? 'after approval' : 'when its turn comes'
-    return [`${safeLine(stepLabel(step))}: ${after}; until then ${deniedCalls([step.guard])}`]
+    const opening = step.gate ? 'after approval' : 'when its turn comes'
+    return [`${safeLine(stepLabel(step))}: ${opening}; until then ${deniedCalls([step.guard])}`]
   })
 }
 
@@ -238,10 +238,13 @@ function alwaysLines(
   { guardsAlways, steps }: Pick<ShownPlan, 'guardsAlways' | 'steps'>,
   name: string,
 ): string[] {
-  const guards = flatten(steps, 0).flatMap(({ step }) => step.guard ?? [])
-  const nested = steps.filter(isChain).flatMap((chain) => alwaysLines(chain, chain.skill))
-  if (guardsAlways !== true || guards.length === 0) return nested
-  return [`${safeLine(name)}: guards always: without this chain ${deniedCalls(guards)}`, ...nested]
+  const guards = flattenSteps(steps, 0).flatMap(({ step }) => step.guard ?? [])
+  const nestedLines = steps.filter(isChain).flatMap((chain) => alwaysLines(chain, chain.skill))
+  if (guardsAlways !== true || guards.length === 0) return nestedLines
+  return [
+    `${safeLine(name)}: guards always: without this chain ${deniedCalls(guards)}`,
+    ...nestedLines,
+  ]
 }
 
 /** `git push is denied`, for the values of `guard`. */
@@ -250,7 +253,7 @@ export function deniedCalls(guards: readonly string[]): string {
   return `${calls.join(' and ')} ${calls.length === 1 ? 'is' : 'are'} denied`
 }
 
-function flatten(
+function flattenSteps(
   steps: readonly PlannedStep[],
   depth: number,
 ): { step: PlannedStep; depth: number; isJoined: boolean }[] {
@@ -260,7 +263,7 @@ function flatten(
       depth,
       isJoined: step.group !== undefined && step.group === steps[index - 1]?.group,
     },
-    ...(isChain(step) ? flatten(step.steps, depth + 1) : []),
+    ...(isChain(step) ? flattenSteps(step.steps, depth + 1) : []),
   ])
 }
 
@@ -274,7 +277,7 @@ export function renderPlanMermaid(plan: ShownPlan): string {
   }
 
   function draw(step: PlannedStep, indent: string): string[] {
-    if (!isChain(step)) return [`${indent}${idOf(step)}${quoted(taskLines(step))}`]
+    if (!isChain(step)) return [`${indent}${idOf(step)}${labelOf(taskLines(step))}`]
     const title = [stepLabel(step), ...kindWords(step), ...executionWords(step)].join(', ')
     return box(idOf(step), title, step, indent)
   }
@@ -286,7 +289,7 @@ export function renderPlanMermaid(plan: ShownPlan): string {
     indent: string,
   ): string[] {
     return [
-      `${indent}subgraph ${id}${quoted([title])}`,
+      `${indent}subgraph ${id}${labelOf([title])}`,
       ...steps.flatMap((step) => draw(step, `${indent}  `)),
       ...edges(policy, steps, `${indent}  `),
       `${indent}end`,
@@ -299,9 +302,9 @@ export function renderPlanMermaid(plan: ShownPlan): string {
   }
 
   const title = [plan.skill, `plan ${shortDigest(plan.digest)}`, ...chainWords(plan)]
-  const drawn = box('s0', title.join(', '), plan, '  ')
+  const lines = box('s0', title.join(', '), plan, '  ')
   const leftOut = [...ids].flatMap(([step, id]) => (step.excluded ? [id] : []))
-  return `${['flowchart LR', ...drawn, ...classes(leftOut)].join('\n')}\n`
+  return `${['flowchart LR', ...lines, ...classes(leftOut)].join('\n')}\n`
 }
 
 function taskLines(step: PlannedTask): string[] {
@@ -339,7 +342,7 @@ function classes(leftOut: readonly string[]): string[] {
   ]
 }
 
-function quoted(lines: readonly string[]): string {
+function labelOf(lines: readonly string[]): string {
   return `["${lines.map(mermaidText).join('<br/>')}"]`
 }
 

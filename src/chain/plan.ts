@@ -154,17 +154,17 @@ function misplacedOptions(step: PlannedStep, place: Pick<Diagnostic, 'path' | 'l
   }
   const diagnostics: Diagnostic[] = []
   const isAlone = executor === 'script' || executor === 'chain'
-  const what = executor === 'script' ? 'a script' : 'a chain'
+  const kindText = executor === 'script' ? 'a script' : 'a chain'
   if (isAlone && check !== undefined) {
     const hint = 'Make the check a step of its own, or write it in `scripts/verify` of the skill.'
     diagnostics.push(
-      report('error', `\`check\` is for steps that an agent does; this is ${what}.`, hint),
+      report('error', `\`check\` is for steps that an agent does; this is ${kindText}.`, hint),
     )
   }
   if (isAlone && maxBlocks !== undefined) {
     const hint = 'Remove it; `retry=N` repeats a step.'
     diagnostics.push(
-      report('error', `\`max-blocks\` is for steps that an agent does; this is ${what}.`, hint),
+      report('error', `\`max-blocks\` is for steps that an agent does; this is ${kindText}.`, hint),
     )
   }
   if (!isAlone && maxBlocks !== undefined && check === undefined && verify === undefined) {
@@ -222,12 +222,12 @@ function unreachable(chain: PlannedChain, step: PlannedStep): Omit<Diagnostic, '
   const steps = chain.steps.map((one) => (one === step ? running : one))
   if (reachOf({ ...chain, steps }).started.has(running)) {
     const words = [label, 'always', ...(when === undefined ? [] : [`when=${when}`])].join(' ')
-    const why =
+    const reason =
       when === undefined
         ? 'the chain has always ended before it'
         : `where \`when=${when}\` is true, the chain has ended before it`
     return report(
-      `\`${label}\` can never run: ${why}`,
+      `\`${label}\` can never run: ${reason}`,
       `To run it all the same, write \`${words}\`.`,
     )
   }
@@ -248,9 +248,9 @@ function unreachableSelection(
   root: PlannedChain,
   { from, only }: Pick<PlanOptions, 'from' | 'only'>,
 ): Diagnostic[] {
-  const wanted = only ?? from
-  const obstacle = wanted === undefined ? undefined : obstacleTo(root, wanted)
-  if (wanted === undefined || !obstacle) return []
+  const selectedName = only ?? from
+  const obstacle = selectedName === undefined ? undefined : obstacleTo(root, selectedName)
+  if (selectedName === undefined || !obstacle) return []
   const { when } = obstacle
   const about = when === undefined ? 'the chain ends before it' : `\`when=${when}\` is never true`
   const option = only === undefined ? '--from' : '--only'
@@ -258,7 +258,7 @@ function unreachableSelection(
     {
       code: 'step-unreachable',
       severity: 'error',
-      message: `${option} ${wanted}: without the steps that are left out, it can never run: ${about}`,
+      message: `${option} ${selectedName}: without the steps that are left out, it can never run: ${about}`,
       path: root.path,
       hint: 'Begin with an earlier step.',
     },
@@ -266,11 +266,11 @@ function unreachableSelection(
 }
 
 /** Returns the step on the way to `wanted` that cannot start. */
-function obstacleTo(chain: PlannedChain, wanted: string): PlannedStep | undefined {
-  const step = chain.steps.find((one) => `${wanted}/`.startsWith(`${one.step}/`))
+function obstacleTo(chain: PlannedChain, name: string): PlannedStep | undefined {
+  const step = chain.steps.find((one) => `${name}/`.startsWith(`${one.step}/`))
   if (!step || step.excluded) return undefined
   if (!reachOf(chain).started.has(step)) return step
-  return isChain(step) && step.step !== wanted ? obstacleTo(step, wanted) : undefined
+  return isChain(step) && step.step !== name ? obstacleTo(step, name) : undefined
 }
 
 interface Planning {
@@ -289,11 +289,11 @@ interface ChainFacts extends SkillFacts {
 function planChain(
   skill: ChainFacts,
   step: string,
-  above: readonly ChainFacts[],
+  outerChains: readonly ChainFacts[],
   planning: Planning,
 ): PlannedChain {
   const { name, path, chain } = skill
-  const way = [...above, skill]
+  const way = [...outerChains, skill]
   planning.diagnostics.push(...(skill.warnings ?? []), ...checkPolicy(chain, path))
   if (chain.steps.length === 0) {
     planning.diagnostics.push({
@@ -306,16 +306,16 @@ function planChain(
   }
   const prefix = step === '' ? '' : `${step}/`
   const names = stepNames(chain.steps)
-  const steps = chain.steps.map((declared, index): PlannedStep => {
-    const { name: called, line: _line, id: _id, gate, ...options } = declared
-    const label = names[index] ?? called
-    const isListed = [called, label].some((one) => chain.gates.includes(one))
+  const steps = chain.steps.map((declaration, index): PlannedStep => {
+    const { name: skillName, line: _line, id: _id, gate, ...options } = declaration
+    const label = names[index] ?? skillName
+    const isListed = [skillName, label].some((one) => chain.gates.includes(one))
     const inner = { ...planning, args: options.args ?? planning.args }
-    const planned = planStep(skill, declared, `${prefix}${label}`, way, inner)
+    const plannedStep = planStep(skill, declaration, `${prefix}${label}`, way, inner)
     planning.steps = inner.steps
-    const gated = { ...planned, ...options, gate: gate ?? (isListed || undefined) }
-    planning.diagnostics.push(...misplacedOptions(gated, { path, line: declared.line }))
-    return gated
+    const gatedStep = { ...plannedStep, ...options, gate: gate ?? (isListed || undefined) }
+    planning.diagnostics.push(...misplacedOptions(gatedStep, { path, line: declaration.line }))
+    return gatedStep
   })
   const { changed, level } = skill.trust
   // The steps and gates of a chain decide how trusted skills run.
@@ -335,11 +335,11 @@ function planChain(
       hint: 'Add `guard="Bash(git push:*)"` to the step that may make such a call, or remove `guards`.',
     })
   }
-  const declared = { policy, guardsAlways, requireVerified }
-  const planned: PlannedChain = { ...head, executor: 'chain', ...declared, steps }
+  const declaredFacts = { policy, guardsAlways, requireVerified }
+  const plannedChain: PlannedChain = { ...head, executor: 'chain', ...declaredFacts, steps }
   const lines = chain.steps.map(({ line }) => line)
-  planning.diagnostics.push(...impossibleSteps(planned, lines))
-  return planned
+  planning.diagnostics.push(...impossibleSteps(plannedChain, lines))
+  return plannedChain
 }
 
 function guardsIn(steps: readonly PlannedStep[]): string[] {
@@ -356,45 +356,50 @@ function planTask(
   planning: Planning,
 ): PlannedTask {
   const { instructions, diagnostics } = planning
-  const planned = common(skill, step, planning)
+  const plannedTask = common(skill, step, planning)
   const isUntrusted = skill.trust.level === 'untrusted'
   diagnostics.push(...(skill.warnings ?? []))
   // The skill was changed after it was accepted, so a sandbox is not enough.
   if (skill.trust.changed) diagnostics.push(notTrusted(skill))
-  if (skill.broken) return { ...planned, executor: 'none' }
+  if (skill.broken) return { ...plannedTask, executor: 'none' }
   if (skill.script !== undefined) {
-    if (isUntrusted && !planned.sandboxed) diagnostics.push(notTrusted(skill))
-    return { ...planned, executor: 'script', script: skill.script }
+    if (isUntrusted && !plannedTask.sandboxed) diagnostics.push(notTrusted(skill))
+    return { ...plannedTask, executor: 'script', script: skill.script }
   }
   if (!instructions) {
-    const where = calledFrom === skill.path ? '' : ` (step ${step})`
+    const place = calledFrom === skill.path ? '' : ` (step ${step})`
     diagnostics.push({
       code: 'no-executor',
       severity: 'error',
-      message: `nothing can execute the skill ${skill.name}${where}: it has instructions but no script`,
+      message: `nothing can execute the skill ${skill.name}${place}: it has instructions but no script`,
       path: skill.path,
       hint: 'Give it a script (scripts/run.sh), or add --via CLIENT or --model provider:name, or report each step: skillrail chain start.',
     })
-    return { ...planned, executor: 'none' }
+    return { ...plannedTask, executor: 'none' }
   }
-  if (instructions.kind === 'driven') return { ...planned, executor: 'driven' }
+  if (instructions.kind === 'driven') return { ...plannedTask, executor: 'driven' }
   // An agent acts with the rights of the user, so untrusted text must not steer it.
   if (isUntrusted) diagnostics.push(notTrusted(skill))
   const { honours, kind: executor, ...by } = instructions
-  const lost = skill.requests.filter((request) => !honours.includes(request))
-  return { ...planned, executor, ...by, notHonoured: lost.length === 0 ? undefined : lost }
+  const missingRequests = skill.requests.filter((request) => !honours.includes(request))
+  return {
+    ...plannedTask,
+    executor,
+    ...by,
+    notHonoured: missingRequests.length === 0 ? undefined : missingRequests,
+  }
 }
 
 const maxSteps = 10_000
 
 function planStep(
   chainSkill: ChainFacts,
-  declared: { name: string; line: number },
+  declaration: { name: string; line: number },
   step: string,
   way: readonly ChainFacts[],
   planning: Planning,
 ): PlannedStep {
-  const place = { path: chainSkill.path, line: declared.line }
+  const place = { path: chainSkill.path, line: declaration.line }
   planning.steps++
   if (planning.steps === maxSteps + 1) {
     planning.diagnostics.push({
@@ -404,29 +409,29 @@ function planStep(
       ...place,
     })
   }
-  if (planning.steps > maxSteps) return missing(declared.name, step)
-  const resolution = planning.lookup.resolve(chainSkill.directory, declared.name)
+  if (planning.steps > maxSteps) return missing(declaration.name, step)
+  const resolution = planning.lookup.resolve(chainSkill.directory, declaration.name)
   if (!resolution.ok) {
     const { code, message, hint } = resolution
-    const later = code === 'step-missing' && !chainSkill.chain.policy.validateOnLoad
-    const severity = later ? 'warning' : 'error'
+    const isLater = code === 'step-missing' && !chainSkill.chain.policy.validateOnLoad
+    const severity = isLater ? 'warning' : 'error'
     // Reading the chain may have refused the name already.
     const isReported = code === 'step-name-refused' && chainSkill.refusedNames === true
     if (!isReported) planning.diagnostics.push({ code, severity, message, hint, ...place })
-    return missing(declared.name, step)
+    return missing(declaration.name, step)
   }
   const { facts, diagnostics } = planning.lookup.load(resolution.directory)
   planning.diagnostics.push(...diagnostics.filter((diagnostic) => diagnostic.severity === 'error'))
-  if (!facts) return missing(declared.name, step)
+  if (!facts) return missing(declaration.name, step)
   const { chain } = facts
   if (!chain) return planTask(facts, step, chainSkill.path, planning)
-  const called = { ...facts, chain }
-  const obstacle = cycle([...way, called]) ?? tooDeep([...way, called])
+  const chainFacts = { ...facts, chain }
+  const obstacle = cycle([...way, chainFacts]) ?? tooDeep([...way, chainFacts])
   if (obstacle) {
     planning.diagnostics.push({ severity: 'error', ...obstacle, ...place })
-    return missing(declared.name, step)
+    return missing(declaration.name, step)
   }
-  return planChain(called, step, way, planning)
+  return planChain(chainFacts, step, way, planning)
 }
 
 function cycle(way: readonly ChainFacts[]) {
@@ -496,30 +501,36 @@ function excludeSteps(
   selection: PlanOptions,
   diagnostics: Diagnostic[],
 ): readonly PlannedStep[] {
-  const wanted = selection.only ?? selection.from
-  if (wanted === undefined) return root.steps
+  const selectedName = selection.only ?? selection.from
+  if (selectedName === undefined) return root.steps
   const steps = allSteps(root)
-  const start = steps.findIndex((step) => step.step === wanted)
+  const start = steps.findIndex((step) => step.step === selectedName)
   if (start === -1) {
     const { code, message, hint } = stepUnknown(
       root.skill,
-      wanted,
+      selectedName,
       steps.map(({ step }) => step),
     )
     diagnostics.push({ code, severity: 'error', message, path: root.path, hint })
     return root.steps
   }
-  const isBelow = ({ step }: PlannedStep): boolean => `${step}/`.startsWith(`${wanted}/`)
-  const chosen = selection.only === undefined ? steps.slice(start) : steps.filter(isBelow)
-  return mark(root.steps, new Set(chosen.map(({ step }) => step)))
+  const isBelow = ({ step }: PlannedStep): boolean => `${step}/`.startsWith(`${selectedName}/`)
+  const selectedSteps = selection.only === undefined ? steps.slice(start) : steps.filter(isBelow)
+  return mark(root.steps, new Set(selectedSteps.map(({ step }) => step)))
 }
 
 /** Excludes a chain if all of its steps are excluded. */
-function mark(steps: readonly PlannedStep[], chosen: ReadonlySet<string>): readonly PlannedStep[] {
+function mark(
+  steps: readonly PlannedStep[],
+  selectedNames: ReadonlySet<string>,
+): readonly PlannedStep[] {
   return steps.map((step) => {
-    if (!isChain(step)) return chosen.has(step.step) ? step : { ...step, excluded: true as const }
-    const below = mark(step.steps, chosen)
-    const kept = chosen.has(step.step) || below.some((inner) => !inner.excluded)
-    return kept ? { ...step, steps: below } : { ...step, steps: below, excluded: true as const }
+    if (!isChain(step))
+      return selectedNames.has(step.step) ? step : { ...step, excluded: true as const }
+    const innerSteps = mark(step.steps, selectedNames)
+    const isSelected = selectedNames.has(step.step) || innerSteps.some((inner) => !inner.excluded)
+    return isSelected
+      ? { ...step, steps: innerSteps }
+      : { ...step, steps: innerSteps, excluded: true as const }
   })
 }

@@ -69,15 +69,15 @@ export function afterAttempt(
 ): 'again' | StepStatus {
   const last = attempts.at(-1)
   if (!last) return 'again'
-  const exhausted = attempts.length >= attemptLimit(policy)
+  const isExhausted = attempts.length >= attemptLimit(policy)
   switch (policy.retryUntil) {
     case 'none':
-      return exhausted ? worst(attempts.map((attempt) => attempt.status)) : 'again'
+      return isExhausted ? worst(attempts.map((attempt) => attempt.status)) : 'again'
     case 'success':
-      return last.status === 'success' || exhausted ? last.status : 'again'
+      return last.status === 'success' || isExhausted ? last.status : 'again'
     case 'stable':
       if (isStable(attempts)) return last.status
-      return exhausted ? worst([last.status, 'failure']) : 'again'
+      return isExhausted ? worst([last.status, 'failure']) : 'again'
   }
 }
 
@@ -101,15 +101,15 @@ export function notStable(
 }
 
 function isStable(attempts: readonly AttemptOutcome[]): boolean {
-  const [before, last] = attempts.slice(-2)
-  if (!before || !last) return false
-  return before.status === last.status && before.signature === last.signature
+  const [previous, last] = attempts.slice(-2)
+  if (!previous || !last) return false
+  return previous.status === last.status && previous.signature === last.signature
 }
 
 /** Reads the `key=value` of `--set`: a policy key in the spelling of the metadata. */
 export function parsePolicySetting(text: string): Record<string, string | number | boolean> {
-  const [key = '', ...rest] = text.split('=')
-  const value = rest.join('=').trim()
+  const [key = '', ...valueParts] = text.split('=')
+  const value = valueParts.join('=').trim()
   const fields = Object.keys(defaultChainPolicy)
   const field = fields.find((name) => policyKey(name) === key)
   const definition = metadataFields.get(key)
@@ -126,8 +126,8 @@ export function parsePolicySetting(text: string): Record<string, string | number
     return { [field]: kind === 'boolean' ? value === 'true' : value }
   }
   const words = `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`
-  const allowed = kind === 'integer' ? `a whole number from ${minimum}` : words
-  throw wrongUse(`--set ${text}: ${key} must be ${allowed}`)
+  const expected = kind === 'integer' ? `a whole number from ${minimum}` : words
+  throw wrongUse(`--set ${text}: ${key} must be ${expected}`)
 }
 
 export function checkPolicy(chain: ChainDeclaration, path: string): Diagnostic[] {

@@ -33,16 +33,16 @@ export function reachOf(chain: PlannedChain): ChainReach {
   let states: readonly State[] = [start]
   for (const [index, unit] of units.entries()) {
     const isParallel = unit.length > 1 || chain.policy.async
-    const after = states.flatMap((state) =>
+    const nextStates = states.flatMap((state) =>
       dueSteps(walk, unit, state)
         .flatMap((due) => {
-          const ended = unitEnds(walk, due, isParallel)
-          markUnstarted(walk, unit, due, ended)
-          return ended
+          const ends = unitEnds(walk, due, isParallel)
+          markUnstarted(walk, unit, due, ends)
+          return ends
         })
-        .map((ended) => settled(walk, ended, state, index)),
+        .map((end) => settleState(walk, end, state, index)),
     )
-    states = limited(distinct(after))
+    states = limitStates(distinct(nextStates))
   }
   return { started: walk.started, ends: chainEnds(chain, walk, states) }
 }
@@ -75,8 +75,8 @@ function chainEnds(chain: PlannedChain, walk: Walk, states: readonly State[]) {
     return { status: isLostRace ? 'failure' : (worst ?? 'success'), isRejected: end === 'rejected' }
   })
   const different = [...new Map(ends.map((end) => [JSON.stringify(end), end])).values()]
-  const counted = chain.steps.filter(({ allowFailure }) => allowFailure !== true)
-  const canDiffer = counted.some((step) => resultCanDiffer(walk, step))
+  const countedSteps = chain.steps.filter(({ allowFailure }) => allowFailure !== true)
+  const canDiffer = countedSteps.some((step) => resultCanDiffer(walk, step))
   return retryUntil === 'stable' && canDiffer ? withFailure(different) : different
 }
 
@@ -147,9 +147,9 @@ function conditionValues(
   { statuses }: State,
 ): readonly boolean[] {
   if (when === undefined) return [true]
-  const named = namedBy(when)
-  const isStep = steps.some((step) => stepLabel(step) === named)
-  const status = (isStep && statuses.get(named)) || 'skipped'
+  const conditionStep = namedBy(when)
+  const isStep = steps.some((step) => stepLabel(step) === conditionStep)
+  const status = (isStep && statuses.get(conditionStep)) || 'skipped'
   return status === 'any' ? [true, false] : [conditionHolds(when, status)]
 }
 
@@ -189,9 +189,9 @@ function unitEnds(walk: Walk, due: Due, isParallel: boolean): readonly State[] {
     const ends = step.gate !== undefined && !hasGatesFirst ? [...body, rejection] : body
     layer = nextLayer(walk, { step, ends, limit }, layer)
   }
-  const ended = [...layer.values()].filter(({ progress }) => isPossible(progress, limit))
-  markStarted(walk, queue, ended)
-  const states = ended.map(({ progress }) => progress.state)
+  const endNodes = [...layer.values()].filter(({ progress }) => isPossible(progress, limit))
+  markStarted(walk, queue, endNodes)
+  const states = endNodes.map(({ progress }) => progress.state)
   return hasGatesFirst ? [...states, ...rejectedGroup(walk, due)] : states
 }
 
@@ -209,9 +209,9 @@ interface Node {
   ways: { from: Node; starts: boolean }[]
 }
 
-function nextLayer(walk: Walk, candidate: Candidate, before: Layer): Layer {
+function nextLayer(walk: Walk, candidate: Candidate, previousLayer: Layer): Layer {
   const layer = new Map<string, Node>()
-  for (const from of before.values()) {
+  for (const from of previousLayer.values()) {
     for (const { starts, progress } of stepEnds(walk, candidate, from.progress)) {
       const key = keyOfProgress(progress)
       const node = layer.get(key) ?? { progress, ways: [] }
@@ -223,8 +223,8 @@ function nextLayer(walk: Walk, candidate: Candidate, before: Layer): Layer {
 }
 
 /** Walks back from the possible ends. A step that starts only on other ways never starts. */
-function markStarted(walk: Walk, queue: readonly PlannedStep[], ended: readonly Node[]): void {
-  let nodes: ReadonlySet<Node> = new Set(ended)
+function markStarted(walk: Walk, queue: readonly PlannedStep[], endNodes: readonly Node[]): void {
+  let nodes: ReadonlySet<Node> = new Set(endNodes)
   for (const step of queue.toReversed()) {
     const ways = [...nodes].flatMap((node) => node.ways)
     if (ways.some(({ starts }) => starts)) walk.started.add(step)
@@ -237,20 +237,24 @@ function markUnstarted(
   { unstarted }: Walk,
   unit: readonly PlannedStep[],
   due: Due,
-  ended: readonly State[],
+  endStates: readonly State[],
 ): void {
-  const compared = ended.filter(({ end }) => end !== 'rejected')
+  const comparedStates = endStates.filter(({ end }) => end !== 'rejected')
   for (const step of unit) {
     if (step.excluded) continue
-    const statuses = compared.map((after) => unstartedStatus(step, due, after))
+    const statuses = comparedStates.map((endState) => unstartedStatus(step, due, endState))
     unstarted.set(step, new Set([...(unstarted.get(step) ?? []), ...statuses]))
   }
 }
 
-function unstartedStatus(step: PlannedStep, { queue, state }: Due, after: State): UnstartedStatus {
+function unstartedStatus(
+  step: PlannedStep,
+  { queue, state }: Due,
+  endState: State,
+): UnstartedStatus {
   const isDue = queue.includes(step)
   if (!isDue && mayStart(step, state.end)) return 'skipped'
-  const { end } = isDue ? after : state
+  const { end } = isDue ? endState : state
   return end === 'skipped' ? 'skipped' : 'not_run'
 }
 
@@ -275,10 +279,10 @@ function lateEnds(walk: Walk, { queue, state }: Due): readonly State[] {
 function rejectedGroup(walk: Walk, { queue, state }: Due): readonly State[] {
   return queue
     .filter(({ gate }) => gate !== undefined)
-    .flatMap((rejected) => {
+    .flatMap((rejectedStep) => {
       let states: readonly State[] = [{ ...state, end: 'rejected' }]
       for (const step of queue) {
-        states = distinct(states.flatMap((one) => besideRejected(walk, one, step, rejected)))
+        states = distinct(states.flatMap((one) => besideRejected(walk, one, step, rejectedStep)))
       }
       return states
     })
@@ -288,9 +292,9 @@ function besideRejected(
   walk: Walk,
   state: State,
   step: PlannedStep,
-  rejected: PlannedStep,
+  rejectedStep: PlannedStep,
 ): readonly State[] {
-  if (step === rejected) return [withStatus(walk, state, step, rejection.status)]
+  if (step === rejectedStep) return [withStatus(walk, state, step, rejection.status)]
   if (step.always) return lateEnds(walk, { queue: [step], state })
   return step.gate ? [state, withSlot(walk, state, step, 'cancelled')] : [state]
 }
@@ -307,15 +311,23 @@ interface NextProgress {
 }
 
 /** Returns every way in which the next step of the queue can continue the progress. */
-function stepEnds(walk: Walk, candidate: Candidate, before: Progress): readonly NextProgress[] {
+function stepEnds(
+  walk: Walk,
+  candidate: Candidate,
+  earlierProgress: Progress,
+): readonly NextProgress[] {
   const { step, limit } = candidate
-  const hasPlace = !before.isQueueCut && before.places < limit
-  const started = hasPlace
-    ? [...endedByItself(walk, candidate, before), ...openAtTheEnd(walk, candidate, before)]
+  const hasPlace = !earlierProgress.isQueueCut && earlierProgress.places < limit
+  const startedProgress = hasPlace
+    ? [
+        ...endedByItself(walk, candidate, earlierProgress),
+        ...openAtTheEnd(walk, candidate, earlierProgress),
+      ]
     : []
-  const late = before.stops === 'never' ? [] : afterTheEnd(walk, candidate, before)
+  const late =
+    earlierProgress.stops === 'never' ? [] : afterTheEnd(walk, candidate, earlierProgress)
   return [
-    ...started.map((progress) => ({ progress, starts: true })),
+    ...startedProgress.map((progress) => ({ progress, starts: true })),
     ...late.map((progress) => ({ progress, starts: step.always === true })),
   ]
 }
@@ -419,30 +431,31 @@ function withSlot(walk: Walk, state: State, step: PlannedStep, status: SlotStatu
 
 const severities: readonly StepStatus[] = ['success', 'failure', 'critical']
 
-function worse(before: StepStatus | undefined, status: StepStatus): StepStatus {
-  if (before === undefined) return status
-  return severities.indexOf(status) > severities.indexOf(before) ? status : before
+function worse(earlierStatus: StepStatus | undefined, status: StepStatus): StepStatus {
+  if (earlierStatus === undefined) return status
+  return severities.indexOf(status) > severities.indexOf(earlierStatus) ? status : earlierStatus
 }
 
 /** Forgets, at the end of a unit, all that no later step can distinguish. */
-function settled({ lastUse }: Walk, state: State, before: State, index: number): State {
+function settleState({ lastUse }: Walk, state: State, earlierState: State, index: number): State {
   const statuses = new Map(
     [...state.statuses].filter(([name]) => (lastUse.get(name) ?? -1) > index),
   )
   // After an early success, only the steps that still ran count.
-  const isEarly = before.end === undefined && (state.end === 'succeeded' || state.end === 'won')
+  const isEarly =
+    earlierState.end === undefined && (state.end === 'succeeded' || state.end === 'won')
   return { ...state, worst: isEarly ? undefined : state.worst, statuses }
 }
 
 const maxStates = 4096
 
-function limited(states: readonly State[]): readonly State[] {
+function limitStates(states: readonly State[]): readonly State[] {
   if (states.length <= maxStates) return states
-  const forgotten = states.map((state) => {
+  const statesWithoutStatuses = states.map((state) => {
     const statuses = new Map([...state.statuses.keys()].map((name) => [name, 'any' as const]))
     return { ...state, statuses }
   })
-  return distinct(forgotten)
+  return distinct(statesWithoutStatuses)
 }
 
 function distinct(states: readonly State[]): State[] {

@@ -58,10 +58,10 @@ function githubReport(result: ShownRun): string {
 
 function junitReport(result: ShownRun): string {
   const suites = result.attempts.map((attempt) => ({ attempt, cases: casesOf(attempt) }))
-  const all = suites.flatMap(({ cases }) => cases)
+  const allCases = suites.flatMap(({ cases }) => cases)
   return linesText([
     '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites name="${attribute(result.skill)}" ${counts(all)}>`,
+    `<testsuites name="${attribute(result.skill)}" ${counts(allCases)}>`,
     ...suites.flatMap(({ attempt, cases }) => suite(result, attempt, cases)),
     '</testsuites>',
   ])
@@ -181,15 +181,15 @@ ${result.attempts.map((attempt) => attemptSection(attempt, result.attempts.lengt
 function summary(result: ShownRun): string {
   const attempt = decidingAttempt(result)
   const began = spanOf(result.attempts.flatMap(({ steps }) => steps))?.beganAt
-  const failed = firstFailed(result)
+  const failedStep = firstFailed(result)
   return wordsOf(
     `Run <code>${escape(result.runId)}</code>`,
     countSucceeded(attempt?.steps ?? []),
     began !== undefined && `${duration(timeOf(result))} from ${timeElement(began)}`,
     result.winner !== undefined && `won by <b>${escape(result.winner)}</b>`,
-    failed &&
+    failedStep &&
       attempt &&
-      `failed first: <a href="#${anchor(attempt.attempt, failed)}">${escape(failed.step)}</a>`,
+      `failed first: <a href="#${anchor(attempt.attempt, failedStep)}">${escape(failedStep.step)}</a>`,
   ).join(', ')
 }
 
@@ -237,12 +237,12 @@ function stepItem(step: StepResult, scope: Scope): string {
   const note = cutToColumns(safeLine(printedText(stepOutcomeText(step))), 200)
   const open = isFailed(step.status) && !step.steps ? ' open' : ''
   const inner = { ...scope, depth: scope.depth + 1 }
-  const below = step.steps ? `\n${stepList(step.steps, inner)}` : ''
+  const innerList = step.steps ? `\n${stepList(step.steps, inner)}` : ''
   return `<li>
 <details id="${anchor(scope.attempt, step)}"${open}>
 <summary><span class="mark ${step.status}" role="img" aria-label="${step.status}" title="${step.status}">${mark}</span><span class="name">${escape(stepLabel(step))}</span><span class="time">${time}</span><span class="track">${bar(step, scope.span)}</span><span class="note">${escape(note)}</span></summary>
 ${details(step)}
-</details>${below}
+</details>${innerList}
 </li>`
 }
 

@@ -13,13 +13,13 @@ export function resultLines(result: ShownRun): string[] {
     if (chains.has(step)) return []
     const files = artifacts.map((path) => `  file ${safeLine(path)}`)
     const name = unreadable.has(step) ? `${step} (${notUtf8Mark})` : step
-    return [...(text === '' ? [] : labelled(safeLine(name), shortText(text))), ...files]
+    return [...(text === '' ? [] : labelLines(safeLine(name), shortText(text))), ...files]
   })
 }
 
-function labelled(label: string, text: string): string[] {
-  const [first = '', ...rest] = safeText(printedText(text)).split('\n')
-  return [`${label}: ${first}`, ...rest.map((line) => `  ${line}`)]
+function labelLines(label: string, text: string): string[] {
+  const [first = '', ...otherLines] = safeText(printedText(text)).split('\n')
+  return [`${label}: ${first}`, ...otherLines.map((line) => `  ${line}`)]
 }
 
 const maxCharacters = 2000

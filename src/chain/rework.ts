@@ -46,10 +46,10 @@ interface Place {
 }
 
 function placeOf(key: string): Place | undefined {
-  const [, above = '', attempt = '', round = '1'] =
+  const [, outerAttempts = '', attempt = '', round = '1'] =
     /^(.*\/|)(\d+)(?:\.\d+(?:\.(\d+))?)?:[^/]*$/s.exec(key) ?? []
   if (attempt === '') return undefined
-  return { attempt: `${above}${attempt}`, round: Number(round), step: stepOfKey(key) }
+  return { attempt: `${outerAttempts}${attempt}`, round: Number(round), step: stepOfKey(key) }
 }
 
 /** The step of a key and the chains above it. */

@@ -95,12 +95,12 @@ export async function resumeRun(resumption: Resumption, setup: RunSetup): Promis
   setup.store.read(runId)
   return await withJournal(runId, setup, async (writer) => {
     const journal = setup.store.read(runId)
-    const changed = acceptedPlan(journal, resumption, setup.line)
+    const planChange = acceptedPlan(journal, resumption, setup.line)
     const words = executesNothing ? [] : argumentsOf(journal, resumption.arguments ?? [])
     writer.append({
       type: 'resumed',
       at: isoNow(setup),
-      ...changed,
+      ...planChange,
       ...recordOf(setup.confinement),
     })
     journal.plan = resumption.plan
@@ -130,7 +130,7 @@ async function execute(
   distrustUnsigned(journal, setup)
   const files = runFiles(dirname(journal.path), runId)
   const isStepper = mode === 'stepper'
-  const driven = isStepper ? [drivenExecutor(journal, runtime, setup.onHandOut)] : []
+  const drivenExecutors = isStepper ? [drivenExecutor(journal, runtime, setup.onHandOut)] : []
   const runner = new StepRunner({
     runId,
     workspace,
@@ -140,7 +140,7 @@ async function execute(
     requireVerified,
     runtime,
     settings,
-    executors: [...driven, ...setup.executors],
+    executors: [...drivenExecutors, ...setup.executors],
     confinement,
     refusalOf,
   })
@@ -193,13 +193,13 @@ export async function readResult(journal: RunJournal, clock: Runtime): Promise<R
   const engine = createJournalEngine({ journal, clock, countsAbsence, yesGates })
   const { status, attempts, winner } = await runChain(journal.plan.root, engine)
   const isOpenHere = status === 'interrupted' || status === 'waiting'
-  const recorded = journal.status
+  const recordedStatus = journal.status
   // A server ends a run early if its results are too large.
-  const isOver = recorded === 'cancelled' || (server !== undefined && isFinal(recorded))
+  const isOver = recordedStatus === 'cancelled' || (server !== undefined && isFinal(recordedStatus))
   return {
     runId,
     skill,
-    status: isOver && isOpenHere ? recorded : status,
+    status: isOver && isOpenHere ? recordedStatus : status,
     ...shownRun({ attempts }),
     winner,
   }
@@ -272,7 +272,7 @@ async function withJournal<T>(
   work: (writer: RecordWriter) => T | Promise<T>,
 ): Promise<T> {
   const path = store.pathOf(runId)
-  const locked = async (): Promise<T> => {
+  const lockedWork = async (): Promise<T> => {
     const journal = store.open(runId)
     const writer = createRecordWriter(journal)
     try {
@@ -284,7 +284,7 @@ async function withJournal<T>(
       journal.close()
     }
   }
-  return await withRunLock(store, runId, locked, line)
+  return await withRunLock(store, runId, lockedWork, line)
 }
 
 /** Writes the deferred records, even if the work fails. */

@@ -194,7 +194,7 @@ function valueSchemas(z: typeof Zod) {
   // The range of a date in milliseconds.
   const startedAt = z.number().min(-8.64e15).max(8.64e15)
   const clockShift = z.number().nullable().optional()
-  const executed: Zod.ZodType = z.object({
+  const stepSchema: Zod.ZodType = z.object({
     ...answer,
     step: text,
     skill: text,
@@ -207,10 +207,10 @@ function valueSchemas(z: typeof Zod) {
     round: count.optional(),
     ...execution,
     get steps() {
-      return z.array(executed).optional()
+      return z.array(stepSchema).optional()
     },
     get tries() {
-      return z.array(executed).optional()
+      return z.array(stepSchema).optional()
     },
     get attempts() {
       return attempts.optional()
@@ -220,17 +220,17 @@ function valueSchemas(z: typeof Zod) {
     z.object({
       attempt: count,
       status: runStatus,
-      steps: z.array(executed),
+      steps: z.array(stepSchema),
       errors: errors.optional(),
       reworks: z
         .array(
-          z.object({ step: text, to: text, reason: text.optional(), steps: z.array(executed) }),
+          z.object({ step: text, to: text, reason: text.optional(), steps: z.array(stepSchema) }),
         )
         .optional(),
     }),
   )
   const chain = z.object({ status: runStatus, attempts, winner: text.optional() }).optional()
-  const left = { durationMs: count.nullable().optional(), clockShiftMs: clockShift, chain }
+  const timing = { durationMs: count.nullable().optional(), clockShiftMs: clockShift, chain }
   const outcome = z.discriminatedUnion('kind', [
     z.object({
       kind: z.literal('finished'),
@@ -238,10 +238,10 @@ function valueSchemas(z: typeof Zod) {
       startedAt,
       rejected: z.literal(true).optional(),
       reason: text.optional(),
-      ...left,
+      ...timing,
       ...execution,
     }),
-    z.object({ kind: z.literal('cancelled'), startedAt: startedAt.optional(), ...left }),
+    z.object({ kind: z.literal('cancelled'), startedAt: startedAt.optional(), ...timing }),
   ])
   const step: Zod.ZodType = z.object({
     step: text,
@@ -253,15 +253,15 @@ function valueSchemas(z: typeof Zod) {
   })
   const root = z.object({ policy: z.record(text, z.unknown()), steps: z.array(step) })
   return {
-    plan: checked<Plan>(z, z.object({ skill: text, digest: text, root })),
-    output: checked<StepOutput>(z, output),
-    outcome: checked<FinishedOutcome | ({ kind: 'cancelled' } & CancelledStep)>(z, outcome),
+    plan: schemaOf<Plan>(z, z.object({ skill: text, digest: text, root })),
+    output: schemaOf<StepOutput>(z, output),
+    outcome: schemaOf<FinishedOutcome | ({ kind: 'cancelled' } & CancelledStep)>(z, outcome),
     runStatus,
   }
 }
 
 /** Checks a value of a type that is declared elsewhere. `shape` has only the fields that readers need. */
-function checked<Value>(z: typeof Zod, shape: Zod.ZodType): Zod.ZodCustom<Value, Value> {
+function schemaOf<Value>(z: typeof Zod, shape: Zod.ZodType): Zod.ZodCustom<Value, Value> {
   return z.custom<Value>((value) => shape.safeParse(value).success)
 }
 
@@ -303,25 +303,25 @@ export function isStrongEnough(
 /** Whether a step was approved. A step with a result was, unless the result is its rejection. */
 export function isApproved(
   gate: GateFacts,
-  required: Gate | undefined,
+  requiredGate: Gate | undefined,
   decision: ApprovalRecord | undefined,
   outcome: Outcome | CancelledStep | undefined,
 ): boolean {
   if (outcome) return !('rejected' in outcome) || outcome.rejected !== true
   if (decision?.approved !== true) return false
-  return isStrongEnough(required, decision) && isAbout(gate, decision)
+  return isStrongEnough(requiredGate, decision) && isAbout(gate, decision)
 }
 
 /** Returns the outcome of a step whose gate is rejected or closed; undefined if the step may start. */
 export function passGate(
   gate: GateFacts,
-  { step, gate: required }: Pick<PlannedStep, 'step' | 'gate'>,
+  { step, gate: requiredGate }: Pick<PlannedStep, 'step' | 'gate'>,
   decision: ApprovalRecord | undefined,
   now: number,
 ): (Outcome & { kind: 'finished' }) | SuspendedOutcome | undefined {
   if (!isAbout(gate, decision)) return { kind: 'suspended', why: 'approval' }
   if (decision?.approved === true) {
-    const isOpen = isStrongEnough(required, decision)
+    const isOpen = isStrongEnough(requiredGate, decision)
     return isOpen ? undefined : { kind: 'suspended', why: 'approval' }
   }
   const reason = decision?.reason
@@ -378,7 +378,7 @@ export function runJournalOf(
   records: readonly ChainRecord[],
   diagnostics: readonly Diagnostic[] = [],
 ): RunJournal {
-  const [first, ...rest] = records
+  const [first, ...laterRecords] = records
   if (!first) throw neverBegan(path)
   if (first.type !== 'run') throw foreign(path, 'it does not begin with the record of a run')
   if (first.runId !== runId) throw foreign(path, `it is that of the run ${first.runId}`)
@@ -393,7 +393,7 @@ export function runJournalOf(
     approvals: new Map(),
     handed: new Map(),
     reports: new Map(),
-    length: rest.length,
+    length: laterRecords.length,
     resumptions: 0,
     status: undefined,
     updatedAt: first.at,
@@ -401,7 +401,7 @@ export function runJournalOf(
     begunEarlier: new Set(),
     diagnostics,
   }
-  rest.forEach((record, index) => apply(journal, record, index))
+  laterRecords.forEach((record, index) => apply(journal, record, index))
   return journal
 }
 
@@ -430,8 +430,8 @@ export function readRecords(path: string, runId: string, seal?: JournalSeal) {
     const { code, message, hint } = damage
     throw new StateFileError({ code, message: `${path}: ${message}`, hint })
   }
-  const records = reading.records.map((read, index) => {
-    const record = seal ? withSecrets(read, seal.code) : read
+  const records = reading.records.map((rawRecord, index) => {
+    const record = seal ? withSecrets(rawRecord, seal.code) : rawRecord
     if (isChainRecord(record)) return record
     throw foreign(
       path,
@@ -542,26 +542,26 @@ export interface RecordWriter {
    * Writes a record with the next one, or at the end of this turn of the event loop, and then calls
    * `written`. So the result of a step and the start of the next one share one wait for the disk.
    */
-  defer(record: ChainRecord, ended: { written(): void; failed(error: unknown): void }): void
+  defer(record: ChainRecord, callbacks: { written(): void; failed(error: unknown): void }): void
 }
 
 export function createRecordWriter(journal: JournalWriter): RecordWriter {
-  let deferred: { record: ChainRecord; written(): void }[] = []
+  let queue: { record: ChainRecord; written(): void }[] = []
 
   function append(...records: readonly ChainRecord[]): void {
-    const waiting = deferred
-    deferred = []
+    const waiting = queue
+    queue = []
     if (waiting.length + records.length === 0) return
-    const all = [...waiting.map((item) => item.record), ...records]
-    journal.append(...all.map((record) => ({ ...record })))
+    const allRecords = [...waiting.map((item) => item.record), ...records]
+    journal.append(...allRecords.map((record) => ({ ...record })))
     for (const item of waiting) item.written()
   }
 
   return {
     append,
     defer(record, { written, failed }) {
-      deferred.push({ record, written })
-      if (deferred.length > 1) return
+      queue.push({ record, written })
+      if (queue.length > 1) return
       setImmediate(() => {
         try {
           append()

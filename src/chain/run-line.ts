@@ -43,8 +43,8 @@ export const runLine: RunLine = runLines({ place: [], rights: [] })
 export function redactedArguments(words: readonly string[]): string[] {
   return words.map((argument, index) => {
     const option = optionBefore(words, index)
-    const whole = redactText(`${option}${argument}`)
-    return whole === `${option}${argument}` ? argument : whole.slice(option.length)
+    const joinedText = redactText(`${option}${argument}`)
+    return joinedText === `${option}${argument}` ? argument : joinedText.slice(option.length)
   })
 }
 
@@ -55,10 +55,10 @@ export function haveSecret(words: readonly string[]): boolean {
 /** Returns the secrets in the arguments, to mask them in the output of scripts. */
 export function secretsIn(words: readonly string[]): string[] {
   return words.flatMap((argument, index) => {
-    const whole = `${optionBefore(words, index)}${argument}`
-    return findSecrets(whole)
+    const joinedText = `${optionBefore(words, index)}${argument}`
+    return findSecrets(joinedText)
       .map(({ offset, length }) =>
-        whole.slice(offset, offset + length).replaceAll(/^["']|["']$/g, ''),
+        joinedText.slice(offset, offset + length).replaceAll(/^["']|["']$/g, ''),
       )
       .filter((secret) => secret.length >= shortestSecret)
   })
@@ -69,19 +69,23 @@ const shortestSecret = 4
 
 /** `--token abc` as two words is a secret like `--token=abc`. */
 function optionBefore(words: readonly string[], index: number): string {
-  const before = words[index - 1]
-  const isOption = before !== undefined && /^--?[A-Za-z]/.test(before) && !before.includes('=')
-  return isOption ? `${before}=` : ''
+  const previousWord = words[index - 1]
+  const isOption =
+    previousWord !== undefined && /^--?[A-Za-z]/.test(previousWord) && !previousWord.includes('=')
+  return isOption ? `${previousWord}=` : ''
 }
 
-export function argumentsOf(journal: RunJournal, repeated: readonly string[]): readonly string[] {
-  const chosen = repeated.length > 0 ? repeated : journal.run.arguments
-  if (sha256(JSON.stringify(chosen)) === journal.run.argumentsDigest) return chosen
+export function argumentsOf(
+  journal: RunJournal,
+  repeatedArguments: readonly string[],
+): readonly string[] {
+  const runArguments = repeatedArguments.length > 0 ? repeatedArguments : journal.run.arguments
+  if (sha256(JSON.stringify(runArguments)) === journal.run.argumentsDigest) return runArguments
   const { runId } = journal.run
   const hint = keepsArguments(journal)
     ? 'Leave them out, or start a new run.'
     : 'Add -- and exactly the same ones again.'
-  if (repeated.length > 0) {
+  if (repeatedArguments.length > 0) {
     const message = `the run ${runId} was started with other arguments`
     throw new RunStateError('arguments-differ', message, hint)
   }

@@ -60,16 +60,16 @@ export function openRunStore(workspace: string, place: StatePlace): RunStore {
   }
 
   function ids(): string[] {
-    const listed = journalIds(directory)
-    return Array.isArray(listed) ? listed : []
+    const listing = journalIds(directory)
+    return Array.isArray(listing) ? listing : []
   }
 
   function idOf(name: string): string {
-    const all = ids()
+    const allIds = ids()
     const [first = name, second] =
-      name === 'latest' ? all.slice(0, 1) : all.filter((id) => id.startsWith(checkedId(name)))
-    if (name === 'latest' && all.length === 0) throw runNotFound('latest')
-    if (second === undefined || all.includes(name)) return all.includes(name) ? name : first
+      name === 'latest' ? allIds.slice(0, 1) : allIds.filter((id) => id.startsWith(checkedId(name)))
+    if (name === 'latest' && allIds.length === 0) throw runNotFound('latest')
+    if (second === undefined || allIds.includes(name)) return allIds.includes(name) ? name : first
     const message = `${name} is the beginning of several run IDs`
     throw new UsageError({ code: 'run-ambiguous', message, hint: `Such as ${first}, ${second}.` })
   }
@@ -97,10 +97,10 @@ export function openRunStore(workspace: string, place: StatePlace): RunStore {
   }
 
   function list(): StoredRuns {
-    const listed = journalIds(directory)
-    if (!Array.isArray(listed)) return { runs: [], diagnostics: [listed] }
+    const listing = journalIds(directory)
+    if (!Array.isArray(listing)) return { runs: [], diagnostics: [listing] }
     const diagnostics: Diagnostic[] = []
-    const runs = listed.flatMap((runId) => {
+    const runs = listing.flatMap((runId) => {
       const path = pathOf(runId)
       try {
         const journal = read(runId)
@@ -128,9 +128,9 @@ function withoutSecrets(record: JournalRecord, code: JournalSeal['code']): Journ
   const field = dataFields[String(record['type'])]
   const data = field && record[field]
   if (field === undefined || data === undefined) return record
-  const masked = redactValue(maskedData(data))
-  if (JSON.stringify(masked) === JSON.stringify(data)) return record
-  return { ...record, [field]: masked, hidden: encrypted(data, code) }
+  const maskedResult = redactValue(maskedData(data))
+  if (JSON.stringify(maskedResult) === JSON.stringify(data)) return record
+  return { ...record, [field]: maskedResult, hidden: encrypted(data, code) }
 }
 
 const journalName = /^([0-9a-z]+)\.jsonl$/
@@ -179,12 +179,12 @@ export async function removeRuns(
   store: RunStore,
   runIds: readonly string[],
 ): Promise<{ removed: string[]; diagnostics: Diagnostic[] }> {
-  const removed: string[] = []
+  const removedIds: string[] = []
   const diagnostics: Diagnostic[] = []
   for (const runId of runIds) {
     try {
       await withRunLock(store, runId, () => store.remove(runId))
-      removed.push(runId)
+      removedIds.push(runId)
     } catch (error) {
       if (error instanceof RunBusyError) continue
       const message = `the run ${runId} could not be removed: ${reasonOf(error)}`
@@ -193,7 +193,7 @@ export async function removeRuns(
       diagnostics.push({ code: 'run-not-removed', severity: 'error', message, path, hint })
     }
   }
-  return { removed, diagnostics }
+  return { removed: removedIds, diagnostics }
 }
 
 /** Locks the run for the time of the work. Throws {@link RunBusyError} if another process has the lock. */

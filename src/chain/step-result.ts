@@ -23,7 +23,7 @@ export function stepResult(step: PlannedStep, outcome: Outcome): StepResult {
   if (outcome.kind === 'suspended') {
     const status = outcome.why === 'interrupted' ? 'cancelled' : 'waiting'
     const errors = outcome.overdue ? [outcome.overdue] : []
-    return { ...unfinished(step, status, outcome, suspensionReason(outcome)), errors }
+    return { ...unfinishedResult(step, status, outcome, suspensionReason(outcome)), errors }
   }
   const { output, shown, startedAt, durationMs, clockShiftMs, reused } = outcome
   const { log, sandbox, hint, notUtf8, chain } = outcome
@@ -40,7 +40,7 @@ export function stepResult(step: PlannedStep, outcome: Outcome): StepResult {
     sandbox,
     hint,
     notUtf8,
-    ...below(chain),
+    ...nestedResults(chain),
   }
 }
 
@@ -70,12 +70,16 @@ export function finishedEvent(
   }
 }
 
-export function cancelledStep(step: PlannedStep, left: CancelledStep, reason: string): StepResult {
-  const status = left.startedAt === undefined ? 'not_run' : 'cancelled'
-  return unfinished(step, status, left, reason)
+export function cancelledStep(
+  step: PlannedStep,
+  cancellation: CancelledStep,
+  reason: string,
+): StepResult {
+  const status = cancellation.startedAt === undefined ? 'not_run' : 'cancelled'
+  return unfinishedResult(step, status, cancellation, reason)
 }
 
-function unfinished(
+function unfinishedResult(
   step: PlannedStep,
   status: Parameters<typeof notExecuted>[1],
   { startedAt, durationMs = 0, clockShiftMs, chain }: CancelledStep,
@@ -86,7 +90,7 @@ function unfinished(
     startedAt: startedAt === undefined ? null : isoTime(startedAt),
     durationMs,
     clockShiftMs,
-    ...below(chain),
+    ...nestedResults(chain),
   }
 }
 
@@ -152,8 +156,8 @@ export function chainWaitsFor(chain: ChainResult): 'report' | 'approval' {
 }
 
 export function signatureOf(steps: readonly StepResult[]): string {
-  const counted = steps.filter(({ allowFailure }) => allowFailure !== true)
-  return JSON.stringify(counted.map((step) => outline(step)))
+  const countedSteps = steps.filter(({ allowFailure }) => allowFailure !== true)
+  return JSON.stringify(countedSteps.map((step) => outline(step)))
 }
 
 const suspensions: Record<Suspension, string> = {
@@ -184,10 +188,10 @@ export function leafSteps(steps: readonly StepResult[]): StepResult[] {
 
 function outline(step: StepResult): unknown[] {
   const { status, result, errors, steps = [] } = step
-  return [step.step, status, result, errors, steps.map((below) => outline(below))]
+  return [step.step, status, result, errors, steps.map((inner) => outline(inner))]
 }
 
-function below(chain: ChainResult | undefined): Pick<StepResult, 'steps' | 'attempts'> {
+function nestedResults(chain: ChainResult | undefined): Pick<StepResult, 'steps' | 'attempts'> {
   if (!chain) return {}
   const steps = chain.attempts.at(-1)?.steps ?? []
   const isRepeated = chain.attempts.length > 1 || chain.attempts.some(({ reworks }) => reworks)
@@ -198,7 +202,10 @@ function isoTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString()
 }
 
-/** The last attempt, but where every attempt has to pass the last one that failed as the whole did. */
+/**
+ * Returns the attempt with the status of the run: the last one of these. If the attempts as a whole have an
+ * error, or none has the status, the last attempt.
+ */
 export function decidingAttempt<Attempt extends { status: string; errors?: unknown }>(result: {
   status: string
   attempts: readonly Attempt[]
@@ -210,11 +217,11 @@ export function decidingAttempt<Attempt extends { status: string; errors?: unkno
 
 export function countSucceeded(steps: readonly { status: string }[]): string {
   if (steps.length === 0) return 'no steps'
-  const succeeded = steps.filter(({ status }) => status === 'success').length
-  return `${succeeded} of ${steps.length} ${steps.length === 1 ? 'step' : 'steps'} succeeded`
+  const successCount = steps.filter(({ status }) => status === 'success').length
+  return `${successCount} of ${steps.length} ${steps.length === 1 ? 'step' : 'steps'} succeeded`
 }
 
-/** A run as it is shown: perhaps while a process executes it. */
+/** A run for display, perhaps while a process executes it. */
 export interface ShownRun extends Omit<RunResult, 'status' | 'attempts'> {
   status: RunStatus | 'running'
   attempts: readonly ShownAttempt[]
@@ -224,7 +231,7 @@ export interface ShownAttempt extends Omit<AttemptResult, 'status'> {
   status: RunStatus | 'running'
 }
 
-/** The run with its secrets masked, wherever a text of a step stands in it. */
+/** Returns the run with its secrets masked in every text of a step. */
 export function shownRun<Run extends Pick<ShownRun, 'attempts'>>(run: Run): Run {
   const masks = masksIn(run)
   if (masks.size === 0) return run
@@ -232,18 +239,18 @@ export function shownRun<Run extends Pick<ShownRun, 'attempts'>>(run: Run): Run 
   return mapTexts({ ...run, attempts }, (text) => masks.get(text) ?? text)
 }
 
-/** What the journal has of an answer, with each text masked that `shown` has masked somewhere. */
+/** Returns the journal's data of an answer, with each text masked that `shown` masks anywhere. */
 export function maskedData(data: unknown): unknown {
   const masks = masksIn(data)
   return masks.size === 0 ? data : mapTexts(data, (text) => masks.get(text) ?? text)
 }
 
-/** Texts with secrets, each with what may be shown of it, at any depth of results and outcomes. */
+/** Returns the texts with secrets, each with its masked form, at any depth of results and outcomes. */
 function masksIn(value: unknown, masks = new Map<string, string>()): Map<string, string> {
   if (typeof value !== 'object' || value === null) return masks
   const members = new Map<string, unknown>(Object.entries(value))
-  const shown = members.get('shown')
-  if (shown !== undefined) pairTexts(members.get('output') ?? value, shown, masks)
+  const visible = members.get('shown')
+  if (visible !== undefined) pairTexts(members.get('output') ?? value, visible, masks)
   for (const member of members.values()) masksIn(member, masks)
   return masks
 }
@@ -252,39 +259,46 @@ export function changeSteps<A extends Pick<AttemptResult, 'steps' | 'reworks'>>(
   attempts: readonly A[],
   change: (step: StepResult) => StepResult,
 ): A[] {
-  const changed = (step: StepResult): StepResult => {
-    const { tries, steps, attempts: inner, ...own } = change(step)
+  const changeStep = (step: StepResult): StepResult => {
+    const { tries, steps, attempts: inner, ...ownFacts } = change(step)
     return {
-      ...own,
-      tries: tries?.map(changed),
-      steps: steps?.map(changed),
+      ...ownFacts,
+      tries: tries?.map(changeStep),
+      steps: steps?.map(changeStep),
       attempts: inner && changeSteps(inner, change),
     }
   }
   return attempts.map((attempt) => {
     const { steps, reworks } = attempt
-    if (!reworks) return { ...attempt, steps: steps.map(changed) }
-    const changedReworks = reworks.map((one) => ({ ...one, steps: one.steps.map(changed) }))
-    return { ...attempt, steps: steps.map(changed), reworks: changedReworks }
+    if (!reworks) return { ...attempt, steps: steps.map(changeStep) }
+    const changedReworks = reworks.map((one) => ({ ...one, steps: one.steps.map(changeStep) }))
+    return { ...attempt, steps: steps.map(changeStep), reworks: changedReworks }
   })
 }
 
-function pairTexts(raw: unknown, shown: unknown, masks: Map<string, string>): void {
-  if (typeof raw === 'string' && typeof shown === 'string') masks.set(raw, shown)
-  if (typeof raw !== 'object' || typeof shown !== 'object' || raw === null || shown === null) return
-  const members = new Map(Object.entries(raw))
-  for (const [key, value] of Object.entries(shown)) pairTexts(members.get(key), value, masks)
+function pairTexts(original: unknown, maskedValue: unknown, masks: Map<string, string>): void {
+  if (typeof original === 'string' && typeof maskedValue === 'string')
+    masks.set(original, maskedValue)
+  if (
+    typeof original !== 'object' ||
+    typeof maskedValue !== 'object' ||
+    original === null ||
+    maskedValue === null
+  )
+    return
+  const members = new Map(Object.entries(original))
+  for (const [key, value] of Object.entries(maskedValue)) pairTexts(members.get(key), value, masks)
 }
 
 export interface WalkedStep {
   key: string
   step: StepResult
   leaf: boolean
-  /** It belongs to the last attempt of each chain that it is in. */
+  /** Whether it belongs to the last attempt of each chain around it. */
   last: boolean
 }
 
-/** The steps of the attempts that count, level by level: of each chain its last attempt. */
+/** Returns the steps of the attempts that count, level by level: the last attempt of each chain. */
 export function walkResult({ attempts }: ShownRun): WalkedStep[] {
   return walkAttempts(attempts, '', true).filter(({ last }) => last)
 }
@@ -304,13 +318,13 @@ function walkAttempts(
       const key = keyOfExecution(prefix, step, counts)
       const last = isNewest && step === newest
       const inner = step.attempts ?? [{ attempt: 1, steps: step.steps ?? [] }]
-      const walked = { key, step, leaf: step.steps === undefined, last }
-      return [walked, ...walkAttempts(inner, `${key}/`, last)]
+      const walkedStep = { key, step, leaf: step.steps === undefined, last }
+      return [walkedStep, ...walkAttempts(inner, `${key}/`, last)]
     }),
   )
 }
 
-/** The results that rejections made void, in the order of their rounds. */
+/** Returns the results that rejections made void, in the order of their rounds. */
 export function voidSteps(reworks: readonly Rework[] = []): readonly StepResult[] {
   return reworks.flatMap(({ steps }) => steps)
 }
@@ -320,11 +334,11 @@ export interface Execution {
   step: string
   /** Counts the executions of this step in the run; from 1. */
   attempt: number
-  /** The end of what it printed, as the journal has it. */
+  /** The end of what it printed, from the journal. */
   log?: string | undefined
 }
 
-/** Every execution of every step of a run that began, in the order of the plan. */
+/** Returns every execution of every step that began, in the order of the plan. */
 export function executionsOf({ attempts }: ShownRun): Execution[] {
   const counts = new Map<string, number>()
   return walkAttempts(attempts, '', true).flatMap(
@@ -337,7 +351,7 @@ export function executionsOf({ attempts }: ShownRun): Execution[] {
   )
 }
 
-/** How a run stands now: `running` while a process holds it, `interrupted` when none does. */
+/** Returns the current status of a run: `running` while a process holds it, `interrupted` if none does. */
 export function statusOfRun(journal: RunJournal, path: string): RunStatus | 'running' {
   if (lockHolder(path)) return 'running'
   return journal.status ?? (journal.run.mode === 'stepper' ? 'waiting' : 'interrupted')
@@ -353,7 +367,7 @@ export interface ChainState {
   previous_outputs: readonly PreviousOutput[]
   accumulated_errors: readonly ReportedError[]
   total_metrics: Readonly<Record<string, JsonValue>>
-  /** Why a user rejected what was done before; for the steps that are done again. */
+  /** Why a user rejected the earlier result, for the steps that are done again. */
   feedback?: string
 }
 
@@ -362,7 +376,7 @@ export function isFinal(status: string | undefined): status is StepStatus {
   return status === 'success' || status === 'failure' || status === 'critical'
 }
 
-/** Whether a step or a run has ended as something else than a success. */
+/** Whether a step or a run has ended without success. */
 export function isFailed(status: string | undefined): boolean {
   return isFinal(status) && status !== 'success'
 }
@@ -380,36 +394,38 @@ export const emptyState: ChainState = {
 export function addOutputs(state: ChainState, outputs: readonly PreviousOutput[]): ChainState {
   if (outputs.length === 0) return state
   const previous = [...state.previous_outputs, ...outputs]
-  const measured = outputs.some(({ metrics }) => Object.keys(metrics).length > 0)
+  const hasMetrics = outputs.some(({ metrics }) => Object.keys(metrics).length > 0)
   return {
     ...state,
     previous_outputs: previous,
     accumulated_errors: [...state.accumulated_errors, ...errorsOf(outputs)],
-    // Most steps measure nothing, and then nothing is added up again.
-    total_metrics: measured ? totalMetrics(previous) : state.total_metrics,
+    // Most steps have no metrics, so there is nothing to add up.
+    total_metrics: hasMetrics ? totalMetrics(previous) : state.total_metrics,
   }
 }
 
-/** Each error once: those of a nested chain stand with its steps too. */
+/** Returns each error once: the errors of a nested chain are also in its steps. */
 export function errorsOf(outputs: readonly PreviousOutput[]): ReportedError[] {
   const leaves = leavesOf(outputs)
-  const told = new Set(leaves.flatMap(({ errors }) => errors.map((error) => JSON.stringify(error))))
+  const leafErrors = new Set(
+    leaves.flatMap(({ errors }) => errors.map((error) => JSON.stringify(error))),
+  )
   return outputs.flatMap((output) =>
     leaves.includes(output)
       ? output.errors
-      : output.errors.filter((error) => !told.has(JSON.stringify(error))),
+      : output.errors.filter((error) => !leafErrors.has(JSON.stringify(error))),
   )
 }
 
-/** Those of steps that are not chains with steps of their own. */
+/** Returns the outputs of steps without inner steps. */
 function leavesOf<Output extends PreviousOutput>(outputs: readonly Output[]) {
-  const above = new Set(
+  const parentNames = new Set(
     outputs.flatMap(({ step }) => {
       const names = step.split('/')
       return names.slice(1).map((_name, index) => names.slice(0, index + 1).join('/'))
     }),
   )
-  return outputs.filter(({ step }) => !above.has(step))
+  return outputs.filter(({ step }) => !parentNames.has(step))
 }
 
 export function mapTexts<T>(value: T, change: (text: string) => string): T
@@ -421,7 +437,7 @@ export function mapTexts(value: unknown, change: (text: string) => string): unkn
   return Object.fromEntries(members.map(([key, item]) => [key, mapTexts<unknown>(item, change)]))
 }
 
-/** Sums of numbers; of other metrics the steps that reported one are counted. */
+/** Adds up numbers; for any other metric, counts the steps that reported it. */
 function totalMetrics(outputs: readonly PreviousOutput[]): Record<string, JsonValue> {
   const values = new Map<string, { count: number; sum: number | undefined }>()
   for (const { metrics } of leavesOf(outputs)) {

@@ -95,12 +95,12 @@ export class StepRunner {
     if (refusal) return refusal
     const executor = this.#executors.find(({ kind }) => kind === step.executor)
     if (!executor) {
-      return failed('no-executor', `nothing here can execute the skill ${step.skill}`)
+      return failedAnswer('no-executor', `nothing here can execute the skill ${step.skill}`)
     }
     const log = new StepLog(logPath(files.logs, key), (text, stream) => {
-      const masked = Buffer.from(redactText(text, this.#secrets))
-      context.onOutput?.(masked, stream)
-      return masked
+      const maskedText = Buffer.from(redactText(text, this.#secrets))
+      context.onOutput?.(maskedText, stream)
+      return maskedText
     })
     const answer = await executor
       .execute({
@@ -113,7 +113,7 @@ export class StepRunner {
       })
       .catch((error: unknown): StepAnswer => {
         if (error instanceof RunFilesError) throw error
-        return failed('executor-failed', messageOf(error))
+        return failedAnswer('executor-failed', messageOf(error))
       })
       .finally(() => log.close())
     if (answer.kind === 'pending') return answer
@@ -165,8 +165,8 @@ export class StepRunner {
     }
     if (requireVerified) output = demandEvidence(output)
     const hint = output.status === 'success' ? undefined : this.#hintFor(step, sandbox)
-    const masked = mapTexts(output, (text) => redactKnown(text, this.#secrets))
-    const shown = JSON.stringify(masked) === JSON.stringify(output) ? undefined : masked
+    const maskedOutput = mapTexts(output, (text) => redactKnown(text, this.#secrets))
+    const shown = JSON.stringify(maskedOutput) === JSON.stringify(output) ? undefined : maskedOutput
     log = redactText(log, this.#secrets)
     return { ...answer, output, shown, log, sandbox, hint, endedInVerification }
   }
@@ -174,18 +174,18 @@ export class StepRunner {
   #refusalFor(step: PlannedStep): OutputAnswer | undefined {
     const { skill } = step
     if (step.executor === 'missing') {
-      return failed('skill-not-found', `there is no skill ${skill}`)
+      return failedAnswer('skill-not-found', `there is no skill ${skill}`)
     }
     const script = step.executor === 'script' ? step.script : undefined
     const files = [basename(step.path), script, step.verify]
     const directory = skillDirectory(this.#options.workspace, step)
     if (skillDigest(directory, files) !== step.digest) {
       const message = `the skill ${skill} was changed after the run was planned`
-      return failed('digest-changed', message)
+      return failedAnswer('digest-changed', message)
     }
     const refusal = needsTrust(step) ? this.#options.refusalOf?.(directory) : undefined
     if (!refusal) return undefined
-    return { ...failed('skill-not-trusted', refusal.message), hint: refusal.hint }
+    return { ...failedAnswer('skill-not-trusted', refusal.message), hint: refusal.hint }
   }
 
   #hintFor(step: PlannedStep, sandbox: string | undefined): string | undefined {
@@ -211,14 +211,14 @@ function needsTrust(step: PlannedStep): boolean {
 function demandEvidence(output: StepOutput): StepOutput {
   const { status, evidence } = output
   if (status !== 'success' || evidence === 'verified' || evidence === 'exit-code') return output
-  const who =
+  const reason =
     evidence === 'accepted' ? 'a user accepted it without its check' : 'only the agent says so'
-  const message = `${who}, and verification is required`
+  const message = `${reason}, and verification is required`
   const errors = [...output.errors, { code: 'not-verified', message }]
   return { ...output, status: 'failure', errors }
 }
 
-function failed(code: string, message: string): OutputAnswer {
+function failedAnswer(code: string, message: string): OutputAnswer {
   return { kind: 'output', output: failedOutput(code, message) }
 }
 
@@ -247,9 +247,9 @@ export class StepLog {
   }
 
   add(chunk: Buffer, stream: Stream): void {
-    const decoded = this.#decoders[stream].decode(chunk, { stream: true })
-    this.isReplaced ||= decoded.includes(replacement) && !chunk.includes(replacement)
-    const text = this.#rest[stream] + decoded
+    const newText = this.#decoders[stream].decode(chunk, { stream: true })
+    this.isReplaced ||= newText.includes(replacement) && !chunk.includes(replacement)
+    const text = this.#rest[stream] + newText
     const end = text.length > longestLine ? text.length : text.lastIndexOf('\n') + 1
     this.#rest[stream] = text.slice(end)
     this.#write(text.slice(0, end), stream)
@@ -257,8 +257,8 @@ export class StepLog {
 
   close(): void {
     for (const stream of ['stdout', 'stderr'] as const) {
-      const rest = this.#rest[stream] + this.#decoders[stream].decode()
-      if (rest !== '') this.#write(`${rest}\n`, stream)
+      const lastText = this.#rest[stream] + this.#decoders[stream].decode()
+      if (lastText !== '') this.#write(`${lastText}\n`, stream)
     }
     if (this.isReplaced) this.#write(notUtf8Line, 'stderr')
     if (this.#descriptor !== undefined) closeSync(this.#descriptor)

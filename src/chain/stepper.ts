@@ -69,7 +69,9 @@ export interface StepReport {
 
 /** Starts a run: executes scripts until a step has to be handed out. */
 export async function startStepper(run: NewStepperRun, setup: RunSetup): Promise<StepperAnswer> {
-  return await drive(setup, async (driven) => startRun({ ...run, mode: 'stepper' }, driven))
+  return await drive(setup, async (drivenSetup) =>
+    startRun({ ...run, mode: 'stepper' }, drivenSetup),
+  )
 }
 
 /**
@@ -83,7 +85,7 @@ export async function continueStepper(
   prepare?: Resumption['prepare'],
 ): Promise<StepperAnswer> {
   const resumption = { ...run, prepare, refusesCancelled: true } as const
-  return await drive(setup, async (driven) => resumeRun(resumption, driven))
+  return await drive(setup, async (drivenSetup) => resumeRun(resumption, drivenSetup))
 }
 
 /** Records an agent's report about a step that was handed out, then continues the run. */
@@ -131,13 +133,13 @@ export async function dueScripts(journal: RunJournal, clock: Runtime): Promise<P
 
 /** Returns the steps that are due or handed out. Changes the journal as {@link dueScripts} does. */
 export async function dueCalls(journal: RunJournal, clock: Runtime): Promise<TaskCall[]> {
-  const due: TaskCall[] = []
-  const onDue = (call: TaskCall): void => void due.push(call)
+  const calls: TaskCall[] = []
+  const onDue = (call: TaskCall): void => void calls.push(call)
   await runChain(
     journal.plan.root,
     createJournalEngine({ journal, clock, countsAbsence: true, onDue }),
   )
-  return due
+  return calls
 }
 
 /**
@@ -155,8 +157,8 @@ export function stepperAnswer(
   }
   const next = handedSteps(result).map(({ key, ...step }) => ({ ...step, state: states.get(key) }))
   if (next.length > 0) return { kind: 'next', runId, next }
-  const gated = walkResult(result).find(({ leaf, step }) => leaf && step.status === 'waiting')
-  return { kind: 'approval', runId, step: gated?.step.step ?? '' }
+  const waitingStep = walkResult(result).find(({ leaf, step }) => leaf && step.status === 'waiting')
+  return { kind: 'approval', runId, step: waitingStep?.step.step ?? '' }
 }
 
 const patienceMs = 10_000
@@ -189,8 +191,8 @@ function dismissedReport(
   return error && { step, ...error }
 
   function errorsOf(chain: string): readonly ReportedError[] {
-    const ended = journal.done.get(chain)?.outcome
-    return ended?.kind === 'finished' ? ended.output.errors : []
+    const outcome = journal.done.get(chain)?.outcome
+    return outcome?.kind === 'finished' ? outcome.output.errors : []
   }
 }
 

@@ -20,14 +20,14 @@ export function renderTimeline(
   screen: Pick<Screen, 'width'> & Partial<Pick<Screen, 'style'>> & { showsResults?: boolean },
 ): string[] {
   const style: StyleText = (format, text) => screen.style?.(format, text) ?? text
-  const shown = decidingAttempt(result)
-  const rows = rowsOf(shown?.steps ?? [])
+  const attempt = decidingAttempt(result)
+  const rows = rowsOf(attempt?.steps ?? [])
   const layout = {
     ...layoutOf(rows, screen.width),
     says: screen.showsResults ? stepOutcomeText : noteOf,
   }
   const lines = rows.map((row) => line(row, layout, style))
-  const reworks = shown ? reworkTexts(shown) : []
+  const reworks = attempt ? reworkTexts(attempt) : []
   lines.push(...reworks.map((text) => style('dim', safeLine(text))))
   if (result.attempts.length > 1) lines.push(style('dim', attemptsLine(result)))
   if (result.winner !== undefined) lines.push(`won by ${safeLine(result.winner)}`)
@@ -48,14 +48,14 @@ export const statusMarks = {
 /** Describes the rejections that led back, with their reasons, including those of nested chains. */
 export function reworkTexts({ steps, reworks = [] }: ShownAttempt | AttemptResult): string[] {
   const texts = reworks.map(({ step, to, reason }, index) => {
-    const why = reason === undefined ? '' : ` (${printedText(reason)})`
-    return `round ${index + 2}: ${step} was rejected${why}; done again from ${to}`
+    const reasonText = reason === undefined ? '' : ` (${printedText(reason)})`
+    return `round ${index + 2}: ${step} was rejected${reasonText}; done again from ${to}`
   })
-  const below = steps.flatMap(({ status, attempts = [] }) => {
+  const innerTexts = steps.flatMap(({ status, attempts = [] }) => {
     const attempt = decidingAttempt({ status, attempts })
     return attempt ? reworkTexts(attempt) : []
   })
-  return [...texts, ...below]
+  return [...texts, ...innerTexts]
 }
 
 interface Failure {
@@ -109,15 +109,15 @@ function executionMarks({ tries = [], round }: StepResult): string[] {
 /** Returns the first failed step that made the run fail. For a nested chain, this is a step in it. */
 export function firstFailed(result: ShownRun): StepResult | undefined {
   if (result.status === 'success') return undefined
-  const failed = failedLeaves(decidingAttempt(result)?.steps ?? [])
-  return failed.toSorted((a, b) => endOf(a) - endOf(b))[0]
+  const failedSteps = failedLeaves(decidingAttempt(result)?.steps ?? [])
+  return failedSteps.toSorted((a, b) => endOf(a) - endOf(b))[0]
 }
 
 function failedLeaves(steps: readonly StepResult[]): StepResult[] {
   return steps.flatMap((step) => {
     if (!isFailed(step.status) || step.allowFailure) return []
-    const below = failedLeaves(step.steps ?? [])
-    return below.length === 0 ? [step] : below
+    const innerFailures = failedLeaves(step.steps ?? [])
+    return innerFailures.length === 0 ? [step] : innerFailures
   })
 }
 
@@ -144,10 +144,10 @@ function layoutOf(rows: readonly Row[], width: number): Layout {
   const times = most(({ step }) => stepDuration(step))
   // If the screen is narrow, names become shorter, and then bars disappear.
   const names = Math.min(most(nameOf), Math.max(8, width - times - 4))
-  const left = width - names - times - 4
-  const room = left - 2 - 2 - minNote
+  const remainingWidth = width - names - times - 4
+  const room = remainingWidth - 2 - 2 - minNote
   const bars = room < minBar ? 0 : Math.min(24, room)
-  const notes = left - 2 - (bars === 0 ? 0 : bars + 2)
+  const notes = remainingWidth - 2 - (bars === 0 ? 0 : bars + 2)
   return {
     names,
     times,
@@ -170,8 +170,8 @@ function line(
   const name = padToColumns(cutToColumns(nameOf(row), layout.names), layout.names)
   const time = stepDuration(step).padStart(layout.times)
   const note = cutToColumns(safeLine(printedText(layout.says(step))), layout.notes)
-  const drawn = note === '' ? bar(step, layout).trimEnd() : bar(step, layout)
-  const parts = [name, time, drawn === '' ? '' : style('dim', drawn), note]
+  const barText = note === '' ? bar(step, layout).trimEnd() : bar(step, layout)
+  const parts = [name, time, barText === '' ? '' : style('dim', barText), note]
   return `${style(format, mark)} ${parts.filter((part) => part !== '').join('  ')}`.trimEnd()
 }
 
@@ -189,24 +189,24 @@ function noteOf(step: StepResult): string {
 function bar(step: StepResult, { bars, span }: Layout): string {
   const place = placeOf(step, span)
   if (bars === 0 || !place) return ' '.repeat(bars)
-  const left = Math.min(bars - 1, Math.floor(place.left * bars))
-  const filled = Math.max(1, Math.min(bars - left, Math.round(place.width * bars)))
-  return `${' '.repeat(left)}${'█'.repeat(filled)}`.padEnd(bars)
+  const offset = Math.min(bars - 1, Math.floor(place.left * bars))
+  const barWidth = Math.max(1, Math.min(bars - offset, Math.round(place.width * bars)))
+  return `${' '.repeat(offset)}${'█'.repeat(barWidth)}`.padEnd(bars)
 }
 
 function firstFailure(result: ShownRun, style: StyleText): string[] {
-  const failed = firstFailed(result)
-  if (!failed) return []
-  const tail = safeText(printedText(failed.log ?? ''))
+  const failedStep = firstFailed(result)
+  if (!failedStep) return []
+  const tail = safeText(printedText(failedStep.log ?? ''))
     .split('\n')
     .slice(-10)
     .filter((text, index, all) => text !== '' || all.length > 1)
-  const errors = failed.errors.slice(0, 10).map(errorText)
-  const reasons = errors.length === 0 ? [failed.result || noReason] : errors
-  const hint = failed.hint === undefined ? [] : [failed.hint]
+  const errors = failedStep.errors.slice(0, 10).map(errorText)
+  const reasons = errors.length === 0 ? [failedStep.result || noReason] : errors
+  const hint = failedStep.hint === undefined ? [] : [failedStep.hint]
   return [
     '',
-    `${style('red', 'failed first:')} ${safeLine(failed.step)}`,
+    `${style('red', 'failed first:')} ${safeLine(failedStep.step)}`,
     ...[...reasons, ...hint].map((text) => `  ${safeLine(printedText(text))}`),
     ...tail.map((text) => style('dim', `  | ${text}`)),
   ]
@@ -214,9 +214,10 @@ function firstFailure(result: ShownRun, style: StyleText): string[] {
 
 function attemptsLine(result: ShownRun): string {
   const statuses = result.attempts.map((attempt) => attempt.status).join(', ')
-  const shown = decidingAttempt(result)
-  const which = shown === result.attempts.at(-1) ? 'the last one' : `number ${shown?.attempt ?? 1}`
-  return `${result.attempts.length} attempts (${statuses}); shown is ${which}`
+  const decisive = decidingAttempt(result)
+  const position =
+    decisive === result.attempts.at(-1) ? 'the last one' : `number ${decisive?.attempt ?? 1}`
+  return `${result.attempts.length} attempts (${statuses}); shown is ${position}`
 }
 
 /** `340 ms`, `3.2 s`, `4 min 05 s`, `3 h 20 min`, `2 d 04 h`, `unknown`. */
@@ -239,8 +240,8 @@ function inTwo(amount: number, of: number, large: string, small: string): string
 export function stepDuration(
   step: Pick<StepResult, 'status' | 'startedAt' | 'durationMs'>,
 ): string {
-  const ended = step.status !== 'cancelled' && step.status !== 'waiting'
-  return step.startedAt === null || (!ended && step.durationMs === 0)
+  const hasEnded = step.status !== 'cancelled' && step.status !== 'waiting'
+  return step.startedAt === null || (!hasEnded && step.durationMs === 0)
     ? ''
     : duration(step.durationMs)
 }
@@ -250,12 +251,12 @@ export function stepDuration(
  * has started.
  */
 export function spanOf(steps: readonly StepResult[]): Span | undefined {
-  const timed = steps.filter((step) => step.startedAt !== null && !step.reused)
-  const [first] = timed.toSorted((a, b) => startOf(a) - startOf(b))
+  const timedSteps = steps.filter((step) => step.startedAt !== null && !step.reused)
+  const [first] = timedSteps.toSorted((a, b) => startOf(a) - startOf(b))
   if (!first) return undefined
   const start = startOf(first)
-  const end = timed.reduce((latest, step) => Math.max(latest, endOf(step)), start)
-  const isKnown = timed.every((step) => step.durationMs !== null && step.clockShiftMs !== null)
+  const end = timedSteps.reduce((latest, step) => Math.max(latest, endOf(step)), start)
+  const isKnown = timedSteps.every((step) => step.durationMs !== null && step.clockShiftMs !== null)
   return { beganAt: wallStartOf(first), start, length: isKnown ? end - start : undefined }
 }
 

@@ -74,13 +74,13 @@ function refusal(what: string, { status, body }: ServerAnswer): RestateServerErr
 }
 
 async function select(address: ServerAddress, query: string): Promise<Record<string, unknown>[]> {
-  for (let left = attempts; ; left--) {
+  for (let attemptsLeft = attempts; ; attemptsLeft--) {
     const signal = AbortSignal.timeout(10_000)
     const request = { method: 'POST', body: { query }, signal } as const
     const answer = await ask(address, 'admin', '/query', request)
     const { rows } = objectOf(answer.body)
     if (answer.status === 200 && rows !== undefined) return Array.isArray(rows) ? rows : []
-    if (answer.status < 500 || left <= 1) throw refusal('answer a query', answer)
+    if (answer.status < 500 || attemptsLeft <= 1) throw refusal('answer a query', answer)
     await sleep(intervalMs)
   }
 }
@@ -138,7 +138,7 @@ export async function submitRun(
 }
 
 /** Error codes of connections that were never made, so that the server has received no request. */
-const unconnected: ReadonlySet<string> = new Set([
+const connectionErrors: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
   'EAI_AGAIN',
@@ -153,7 +153,7 @@ export function wasNotTaken(error: unknown): boolean {
   if (error.code !== 'restate-away') return error.code === 'restate-no-worker'
   const { cause } = error
   const code = cause instanceof Error ? systemCode(cause.cause) : undefined
-  return code !== undefined && unconnected.has(code)
+  return code !== undefined && connectionErrors.has(code)
 }
 
 const absenceMs = 120_000
@@ -297,10 +297,10 @@ function parseRow(row: Record<string, unknown>): ServerEntry | undefined {
     if (typeof completion !== 'number' || typeof key !== 'string') return undefined
     return { kind: 'started', completion, key, at, nested: call.request?.invocation_id }
   }
-  const ended = notification?.Completion?.Run ?? notification?.Completion?.Call
-  const completion = ended?.completion_id
+  const completionEntry = notification?.Completion?.Run ?? notification?.Completion?.Call
+  const completion = completionEntry?.completion_id
   if (typeof completion !== 'number') return undefined
-  const bytes = ended.result?.Success
+  const bytes = completionEntry.result?.Success
   const value = Array.isArray(bytes) ? JSON.parse(Buffer.from(bytes).toString('utf8')) : undefined
   return { kind: 'ended', completion, at, value }
 }
@@ -313,14 +313,14 @@ function isNotice(value: unknown): value is WaitingNotice {
 export async function untilWaiting(
   address: ServerAddress,
   invocationId: string,
-  answered: string | undefined,
+  answeredAwakeable: string | undefined,
   over: AbortSignal,
 ): Promise<Waiting> {
   for (;;) {
     await sleep(intervalMs, undefined, { signal: over })
     try {
       const waiting = await lookAtWaiting(address, invocationId)
-      if (waiting && waiting.awakeable !== answered) return waiting
+      if (waiting && waiting.awakeable !== answeredAwakeable) return waiting
     } catch (error) {
       // `awaitRun` reports a server that stays unreachable.
       if (!(error instanceof RestateServerError)) throw error

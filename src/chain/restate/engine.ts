@@ -61,8 +61,8 @@ export class RestateEngine implements Engine {
   }
 
   task(call: TaskCall): Running {
-    const closed = this.#closed(call)
-    if (closed) return closed
+    const closedStep = this.#closed(call)
+    if (closedStep) return closedStep
     const { key } = call
     const { context, execution } = this.#parts
     const controller = new AbortController()
@@ -86,18 +86,18 @@ export class RestateEngine implements Engine {
       const at = new Date(now()).toISOString()
       gates.set(key, { type: 'gate', ...gate, step: step.step, attempt, at })
     }
-    const decided = sdk.RestatePromise.resolve<Outcome>(outcome)
+    const decidedOutcome = sdk.RestatePromise.resolve<Outcome>(outcome)
     const state = outcome.kind === 'finished' ? { instant: outcome } : { suspension: outcome }
-    this.#entries.set(key, { key, outcome: decided, bounded: decided, ...state })
+    this.#entries.set(key, { key, outcome: decidedOutcome, bounded: decidedOutcome, ...state })
     return { key }
   }
 
   chain(call: ChainCall): Running {
     const { sdk, context, facts, gates, pass } = this.#parts
-    const closed = this.#closed(call)
-    if (closed) return closed
-    const nested = invokeChain(context, facts, pass, call)
-    const outcome = nested.map((answer, failure) => {
+    const closedStep = this.#closed(call)
+    if (closedStep) return closedStep
+    const invocation = invokeChain(context, facts, pass, call)
+    const outcome = invocation.map((answer, failure) => {
       if (!answer) return this.#failed('chain-failed', failure)
       addPass(pass, answer.pass)
       for (const gate of answer.gates) gates.set(gate.key, gate)
@@ -108,7 +108,7 @@ export class RestateEngine implements Engine {
       context.sleep(limit + (call.wait?.ms ?? 0)).map(() => 'overdue' as const)
     const { key } = call
     const bounded = limit === 0 ? outcome : sdk.RestatePromise.race([outcome, late()])
-    this.#entries.set(key, { key, call: nested, outcome, bounded, seconds: limit / 1000 })
+    this.#entries.set(key, { key, call: invocation, outcome, bounded, seconds: limit / 1000 })
     return { key }
   }
 
@@ -129,28 +129,28 @@ export class RestateEngine implements Engine {
       }
     } catch (error) {
       this.#endBy(error)
-      const [left = {}] = await this.#endAll([first])
-      return { key: first.key, outcome: { kind: 'cancelled', ...left } }
+      const [cancellation = {}] = await this.#endAll([first])
+      return { key: first.key, outcome: { kind: 'cancelled', ...cancellation } }
     }
   }
 
   isOpen(call: Call & { step: PlannedStep }): boolean {
     const { facts } = this.#parts
     const gate = gateOf(call, facts.planDigest)
-    const { gate: required } = call.step
-    const isPlain = required === undefined || required === true
+    const { gate: requiredGate } = call.step
+    const isPlain = requiredGate === undefined || requiredGate === true
     if (facts.yesGates && isPlain) return true
-    return isApproved(gate, required, decisionAbout(facts, call.key), undefined)
+    return isApproved(gate, requiredGate, decisionAbout(facts, call.key), undefined)
   }
 
   async cancel(running: readonly Running[]): Promise<CancelledStep[]> {
-    const left = await this.#endAll(this.#find(running))
+    const cancellations = await this.#endAll(this.#find(running))
     // These gates and all gates below need no decision any more.
     const { gates } = this.#parts
     for (const gate of gates.keys()) {
       if (running.some(({ key }) => `${gate}/`.startsWith(`${key}/`))) gates.delete(gate)
     }
-    return left
+    return cancellations
   }
 
   async record<T extends JsonValue>(key: string, decide: () => T): Promise<T> {
@@ -177,9 +177,9 @@ export class RestateEngine implements Engine {
   }
 
   async #timedOut(entry: Entry): Promise<Outcome> {
-    const [left = {}] = await this.#endAll([entry])
+    const [cancellation = {}] = await this.#endAll([entry])
     const output = overdue({ seconds: entry.seconds ?? 0 })
-    const { startedAt = this.#parts.begunAt, durationMs = 0, chain } = left
+    const { startedAt = this.#parts.begunAt, durationMs = 0, chain } = cancellation
     return { kind: 'finished', output, startedAt, durationMs, chain }
   }
 
@@ -194,11 +194,11 @@ export class RestateEngine implements Engine {
       if (!sdk.isRestatePromise(invocationId)) throw new Error('the SDK has changed: invocationId')
       context.invocation(await this.#settled(invocationId)).cancel()
     }
-    const left: CancelledStep[] = []
+    const cancellations: CancelledStep[] = []
     for (const entry of list) {
-      left.push(leftOf(entry.suspension ?? (await this.#settled(entry.outcome))))
+      cancellations.push(leftOf(entry.suspension ?? (await this.#settled(entry.outcome))))
     }
-    return left
+    return cancellations
   }
 
   async #settled<T>(promise: RestatePromise<T>): Promise<T> {
@@ -207,7 +207,7 @@ export class RestateEngine implements Engine {
     } catch (error) {
       this.#endBy(error)
       // A promise that reported the cancellation must not be awaited again, so this awaits a derived one.
-      return await promise.map((value, failure) => kept(value, failure))
+      return await promise.map((value, failure) => valueOrThrow(value, failure))
     }
   }
 
@@ -239,7 +239,7 @@ function leftOf(outcome: Outcome): CancelledStep {
   return { startedAt, durationMs, chain }
 }
 
-function kept<T>(value: T | undefined, failure: Error | undefined): T {
+function valueOrThrow<T>(value: T | undefined, failure: Error | undefined): T {
   if (failure || value === undefined) throw failure ?? new Error('no value')
   return value
 }
@@ -250,14 +250,14 @@ function invokeChain(
   pass: Pass,
   { step, key, attempt, state, wait }: ChainCall,
 ): InvocationPromise<NestedAnswer> {
-  const nested = { step, key, attempt, state, waitMs: wait?.ms, pass: passBelow(pass, key) }
+  const nestedRequest = { step, key, attempt, state, waitMs: wait?.ms, pass: passBelow(pass, key) }
   return context.genericCall({
     service: serviceName,
     method: handlerNames.chain,
     name: key,
     inputSerde: jsonSerde<NestedRequest>(),
     outputSerde: jsonSerde<NestedAnswer>(),
-    parameter: { ...facts, ...nested },
+    parameter: { ...facts, ...nestedRequest },
   })
 }
 
@@ -267,8 +267,8 @@ function nestedOutcome(answer: NestedAnswer): Outcome {
     return { kind: 'suspended', why: 'approval', startedAt, durationMs, chain }
   }
   if (!output) return { kind: 'cancelled', startedAt, durationMs, chain }
-  const rejected = chain.ended === 'rejected' ? { rejected: true as const } : {}
-  return { kind: 'finished', output, log, startedAt, durationMs, chain, ...rejected }
+  const rejection = chain.ended === 'rejected' ? { rejected: true as const } : {}
+  return { kind: 'finished', output, log, startedAt, durationMs, chain, ...rejection }
 }
 
 export function jsonSerde<T>(): Serde<T> {
@@ -291,13 +291,13 @@ function addPass(pass: Pass, more: Pass): void {
 }
 
 function passBelow({ answered, left, decided, begun }: Pass, chain: string): Pass {
-  const below = <T>(values: Record<string, T>): Record<string, T> =>
+  const entriesBelow = <T>(values: Record<string, T>): Record<string, T> =>
     Object.fromEntries(Object.entries(values).filter(([key]) => `${key}/`.startsWith(`${chain}/`)))
   return {
-    answered: below(answered),
-    left: below(left),
-    decided: below(decided),
-    begun: below(begun),
+    answered: entriesBelow(answered),
+    left: entriesBelow(left),
+    decided: entriesBelow(decided),
+    begun: entriesBelow(begun),
   }
 }
 
@@ -313,9 +313,9 @@ export function remembering(engine: Engine, pass: Pass): Engine {
       for (const [key, outcome] of Object.entries(pass.answered)) {
         if (keys.has(key)) return { key, outcome }
       }
-      const ended = await engine.firstOf(running.filter((handle) => isNew(handle)))
-      if (ended.outcome.kind !== 'suspended') pass.answered[ended.key] = ended.outcome
-      return ended
+      const stepEnd = await engine.firstOf(running.filter((handle) => isNew(handle)))
+      if (stepEnd.outcome.kind !== 'suspended') pass.answered[stepEnd.key] = stepEnd.outcome
+      return stepEnd
     },
     isOpen(call) {
       const outcome = pass.answered[call.key]
@@ -324,16 +324,16 @@ export function remembering(engine: Engine, pass: Pass): Engine {
     },
     async cancel(running) {
       const fresh = running.filter((handle) => isNew(handle))
-      const left = fresh.length === 0 ? [] : await engine.cancel(fresh)
-      for (const [index, { key }] of fresh.entries()) pass.left[key] = left[index] ?? {}
+      const cancellations = fresh.length === 0 ? [] : await engine.cancel(fresh)
+      for (const [index, { key }] of fresh.entries()) pass.left[key] = cancellations[index] ?? {}
       return running.map(({ key }) => pass.left[key] ?? {})
     },
     async record(key, decide) {
       const value = decide()
       if (pass.decided[key] === value) return value
-      const recorded = await engine.record(key, () => value)
-      pass.decided[key] = recorded
-      return recorded
+      const recordedValue = await engine.record(key, () => value)
+      pass.decided[key] = recordedValue
+      return recordedValue
     },
   }
 }

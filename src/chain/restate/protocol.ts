@@ -128,6 +128,6 @@ function withoutLogs(outcome: Outcome): Outcome {
     ...chain,
     attempts: changeSteps(chain.attempts, ({ log: _log, ...step }) => step),
   }
-  const rest = { ...outcome, chain: silent }
-  return rest.kind === 'finished' ? { ...rest, log: undefined } : rest
+  const quietOutcome = { ...outcome, chain: silent }
+  return quietOutcome.kind === 'finished' ? { ...quietOutcome, log: undefined } : quietOutcome
 }

@@ -67,16 +67,16 @@ export async function startServerRun(
       pass: startingPass(reused),
     }
     const yesGates = setup.yesGates
-    const submitted = { run: { runId, part: 1 }, plan }
+    const submission = { run: { runId, part: 1 }, plan }
     let id: string
     try {
-      id = await submit(submitted.run, { ...facts, yesGates }, setup, address)
+      id = await submit(submission.run, { ...facts, yesGates }, setup, address)
     } catch (error) {
       // The server has not received the run, so nothing is kept.
       if (wasNotTaken(error)) store.remove(runId)
       throw error
     }
-    return await follow({ ...submitted, id }, setup, address)
+    return await follow({ ...submission, id }, setup, address)
   })
 }
 
@@ -102,11 +102,11 @@ export async function resumeServerRun(
       `${line('runs retry', runId)} makes a new run.`,
     )
   }
-  const changed = acceptedPlan(journal, resumption, line)
+  const planChange = acceptedPlan(journal, resumption, line)
   const words = argumentsOf(journal, resumption.arguments ?? [])
   return await withRunLock(store, runId, async () => {
     const at = new Date(setup.runtime.now()).toISOString()
-    store.append(runId, { type: 'resumed', at, ...changed })
+    store.append(runId, { type: 'resumed', at, ...planChange })
     const facts = {
       plan,
       arguments: words,
@@ -182,13 +182,13 @@ interface RunToFollow {
 }
 
 async function follow(
-  followed: RunToFollow,
+  runToFollow: RunToFollow,
   setup: RunSetup,
   address: ServerAddress,
 ): Promise<RunResult> {
   const { runtime, store, onEvent } = setup
-  const { plan, id, from = 0 } = followed
-  const { runId } = followed.run
+  const { plan, id, from = 0 } = runToFollow
+  const { runId } = runToFollow.run
   const at = (): string => new Date(runtime.now()).toISOString()
   const steps = allSteps(plan.root).length
   onEvent?.({ type: 'run-started', runId, skill: plan.skill, steps, at: at() })
@@ -196,7 +196,7 @@ async function follow(
   const following = onEvent && followRun(address, { id, from }, plan, onEvent, over.signal)
   let end: RunAnswer | Waiting
   try {
-    end = await endOrWait(followed, address, setup)
+    end = await endOrWait(runToFollow, address, setup)
   } finally {
     over.abort()
     await following
@@ -210,12 +210,12 @@ async function follow(
   return await readResult(store.read(runId), runtime)
 }
 
-async function endOrWait(followed: RunToFollow, address: ServerAddress, { signal }: RunSetup) {
-  const { id, plan, answered } = followed
+async function endOrWait(runToFollow: RunToFollow, address: ServerAddress, { signal }: RunSetup) {
+  const { id, plan, answered } = runToFollow
   const over = new AbortController()
-  const gated = allSteps(plan.root).some((step) => step.gate && !step.excluded)
-  const end = ended(followed, address, signal, over.signal)
-  if (!gated) return await end
+  const hasGates = allSteps(plan.root).some((step) => step.gate && !step.excluded)
+  const end = endOfRun(runToFollow, address, signal, over.signal)
+  if (!hasGates) return await end
   try {
     return await Promise.race([end, untilWaiting(address, id, answered, over.signal)])
   } finally {
@@ -226,7 +226,7 @@ async function endOrWait(followed: RunToFollow, address: ServerAddress, { signal
 /** The time for a cancelled run to end its steps. */
 const patienceMs = 15_000
 
-async function ended(
+async function endOfRun(
   { run, id, plan }: RunToFollow,
   address: ServerAddress,
   signal: AbortSignal | undefined,
@@ -338,12 +338,12 @@ export function recordsOf(
 ): ChainRecord[] {
   // A resume repeats the steps that were running when the run was ended.
   const isOver = status !== 'cancelled' && status !== 'interrupted'
-  const left = Object.entries(pass.left).map(
+  const cancellations = Object.entries(pass.left).map(
     ([key, one]) => [key, { kind: 'cancelled', ...one }] as const,
   )
   const starts = new Map(Object.entries(pass.begun))
   const dones: DoneRecord[] = []
-  for (const [key, outcome] of [...Object.entries(pass.answered), ...left]) {
+  for (const [key, outcome] of [...Object.entries(pass.answered), ...cancellations]) {
     const { startedAt } = outcome
     if (startedAt !== undefined) starts.set(key, startedAt)
     if (outcome.kind === 'suspended' || journal.done.has(key)) continue
@@ -396,10 +396,10 @@ async function followRun(
   }
 }
 
-interface Followed {
+interface FollowedRun {
   id: string
   next: number
-  open: Map<number, { key: string; step: PlannedStep; nested: Followed | undefined }>
+  open: Map<number, { key: string; step: PlannedStep; nested: FollowedRun | undefined }>
 }
 
 interface FollowContext {
@@ -408,10 +408,10 @@ interface FollowContext {
   listener: EventListener
 }
 
-async function advance(followed: Followed, context: FollowContext): Promise<void> {
+async function advance(followedRun: FollowedRun, context: FollowContext): Promise<void> {
   const { address, steps, listener } = context
-  const { entries, next } = await readServerJournal(address, followed.id, followed.next)
-  followed.next = next
+  const { entries, next } = await readServerJournal(address, followedRun.id, followedRun.next)
+  followedRun.next = next
   for (const entry of entries) {
     const { completion, at } = entry
     if (entry.kind === 'started') {
@@ -419,18 +419,18 @@ async function advance(followed: Followed, context: FollowContext): Promise<void
       const step = steps.get(stepOfKey(key))
       if (!step) continue
       const nested = id === undefined ? undefined : { id, next: 0, open: new Map() }
-      followed.open.set(completion, { key, step, nested })
+      followedRun.open.set(completion, { key, step, nested })
       const { skill } = step
       listener({ type: 'step-started', key, step: step.step, skill, chain: isChain(step), at })
       continue
     }
-    const open = followed.open.get(completion)
+    const open = followedRun.open.get(completion)
     if (!open) continue
-    followed.open.delete(completion)
+    followedRun.open.delete(completion)
     if (open.nested) await advance(open.nested, context)
     listener(finishedEvent(open.key, open.step, entry.value ?? {}, at))
   }
-  for (const { nested } of followed.open.values()) {
+  for (const { nested } of followedRun.open.values()) {
     if (nested) await advance(nested, context)
   }
 }

@@ -77,13 +77,13 @@ export class StepExecution {
   async refused(step: PlannedStep, signal: AbortSignal): Promise<Outcome | undefined> {
     // No worker has such a skill, which the runner reports.
     if (step.executor === 'missing') return undefined
-    const refused = this.#options.accept(step)
-    if (!refused) return undefined
-    if (refused.kind === 'elsewhere') {
-      return await this.#retryElsewhere(`${otherVersion}: ${refused.reason}`, signal)
+    const refusal = this.#options.accept(step)
+    if (!refusal) return undefined
+    if (refusal.kind === 'elsewhere') {
+      return await this.#retryElsewhere(`${otherVersion}: ${refusal.reason}`, signal)
     }
-    const output = failedOutput(refused.code, refused.reason)
-    return finished(output, this.#options.clock.now(), 0)
+    const output = failedOutput(refusal.code, refusal.reason)
+    return finishedOutcome(output, this.#options.clock.now(), 0)
   }
 
   async #work(call: TaskCall, signal: AbortSignal): Promise<Outcome> {
@@ -91,7 +91,7 @@ export class StepExecution {
     const { step, key } = call
     if (options.repeated()) endOrphans(new Set([`${runId}/${key}`]))
     const startedAt = clock.now()
-    const before = clock.elapsed()
+    const startMs = clock.elapsed()
     const at = new Date(startedAt).toISOString()
     onEvent({ type: 'step-started', key, step: step.step, skill: step.skill, chain: false, at })
     const late = new AbortController()
@@ -99,23 +99,23 @@ export class StepExecution {
     try {
       const scope = AbortSignal.any([signal, attempt, late.signal])
       const answer = await runner.run(call, { signal: scope })
-      const durationMs = Math.round(clock.elapsed() - before)
+      const durationMs = Math.round(clock.elapsed() - startMs)
       // The execution on the other worker counts.
       if (attempt.aborted) throw new Error('the server switched to another worker')
       if (answer.kind === 'pending') throw new Error('an agent cannot be driven by a worker')
       if (limit.over()) {
-        return finished(overdue(limit, answer.endedInVerification), startedAt, durationMs)
+        return finishedOutcome(overdue(limit, answer.endedInVerification), startedAt, durationMs)
       }
       if (signal.aborted) return { kind: 'cancelled', startedAt, durationMs }
       const { output, shown, log, notUtf8, promptDigest } = answer
       const outcome = {
-        ...finished(output, startedAt, durationMs),
+        ...finishedOutcome(output, startedAt, durationMs),
         shown,
         log,
         notUtf8,
         promptDigest,
       }
-      return bounded(outcome, options.resultLimit)
+      return limitSize(outcome, options.resultLimit)
     } finally {
       limit.clear()
     }
@@ -139,7 +139,7 @@ function isChanged(outcome: Outcome): boolean {
   return outcome.output.errors.some(({ code }) => code === 'digest-changed')
 }
 
-function finished(
+function finishedOutcome(
   output: FinishedOutcome['output'],
   startedAt: number,
   durationMs: number | null,
@@ -148,9 +148,13 @@ function finished(
 }
 
 /** A result that the server refuses must not block the whole run. */
-function bounded(outcome: FinishedOutcome, limit: number): FinishedOutcome {
+function limitSize(outcome: FinishedOutcome, limit: number): FinishedOutcome {
   const bytes = Buffer.byteLength(JSON.stringify(outcome))
   if (bytes <= limit) return outcome
   const message = `its result has ${bytes} bytes, more than ${limit}; write it to a file in SKILLRAIL_SCRATCH and return its path in artifacts`
-  return finished(failedOutput('result-too-large', message), outcome.startedAt, outcome.durationMs)
+  return finishedOutcome(
+    failedOutput('result-too-large', message),
+    outcome.startedAt,
+    outcome.durationMs,
+  )
 }

@@ -127,11 +127,11 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   return {
     port: addressOf(server.address()).port,
     async close() {
-      const closed = new Promise<void>((resolve) => {
+      const serverEnd = new Promise<void>((resolve) => {
         server.close(() => resolve())
       })
       for (const session of sessions) session.destroy()
-      await closed
+      await serverEnd
       removeTree(directory)
     },
   }
@@ -235,11 +235,11 @@ async function executeNested(
   const gates = new Map<string, GateRecord>()
   const engine = engineOf(setup, context, request, { execution, begunAt, gates })
   const chain = await runChain(step, engine, state, `${key}/`)
-  const verified = await verify(setup, context, request, chain, execution)
+  const verification = await verify(setup, context, request, chain, execution)
   const endedAt = await context.run('end', () => setup.runtime.now())
   // The clocks of two workers may differ.
   const durationMs = timeBetween(startedAt, endedAt) ?? null
-  return { chain, ...verified, startedAt, durationMs, pass, gates: [...gates.values()] }
+  return { chain, ...verification, startedAt, durationMs, pass, gates: [...gates.values()] }
 }
 
 function engineOf(
