@@ -165,17 +165,17 @@ export class Agent {
       () => events.end(),
       (thrown: unknown) => events.end({ thrown }),
     )
-    const ended = result.catch(() => undefined)
-    async function* read(): AsyncIterableIterator<AgentEvent> {
+    const completion = result.catch(() => undefined)
+    async function* readEvents(): AsyncIterableIterator<AgentEvent> {
       try {
         yield* events.read()
       } finally {
         // A reader that stops wants nothing more: the run ends, and the agent is free again.
         leaving.abort()
-        await ended
+        await completion
       }
     }
-    return { result, [Symbol.asyncIterator]: read }
+    return { result, [Symbol.asyncIterator]: readEvents }
   }
 
   /** Sends a message to a run; the model reads it before its next step. */
@@ -429,10 +429,10 @@ function requirePrompt(prompt: unknown): void {
 
 /** Several arguments as one text: one with blanks or quotes is quoted. */
 function joinArguments(args: readonly string[]) {
-  const quoted = args.map((text) =>
+  const quotedArgs = args.map((text) =>
     /^[^\s"'\\]+$/.test(text) ? text : `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`,
   )
-  return args.length === 1 ? args.join('') : quoted.join(' ')
+  return args.length === 1 ? args.join('') : quotedArgs.join(' ')
 }
 
 function isList(tools: readonly AgentTool[] | ToolSet): tools is readonly AgentTool[] {

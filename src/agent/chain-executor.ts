@@ -143,8 +143,11 @@ function stepOutput({ status, output, error = '', text, failure }: LoopOutcome):
     case 'cancelled':
       return failedOutput('aborted', 'the model was stopped before it finished')
     case 'capped': {
-      const failed = failedOutput('turns-exceeded', `the model was not done in its turns: ${error}`)
-      return text.trim() === '' ? failed : { ...failed, result: text }
+      const turnsExceeded = failedOutput(
+        'turns-exceeded',
+        `the model was not done in its turns: ${error}`,
+      )
+      return text.trim() === '' ? turnsExceeded : { ...turnsExceeded, result: text }
     }
     case 'waiting':
     case 'failed':

@@ -44,7 +44,7 @@ export function checkAgentOptions<Options extends object>(
   return checkOptions(options, owner)
 }
 
-function whole(least: number, most: number): z.ZodOptional<z.ZodNumber> {
+function wholeNumber(least: number, most: number): z.ZodOptional<z.ZodNumber> {
   const form = `a whole number from ${least} to ${most}`
   return z.number(form).int(form).min(least, form).max(most, form).optional()
 }
@@ -55,12 +55,12 @@ function fraction(least: number, most: number): z.ZodOptional<z.ZodNumber> {
 }
 
 export const limits = {
-  maxTurns: whole(1, 10_000),
+  maxTurns: wholeNumber(1, 10_000),
   /** The longest time of a timer. */
-  timeoutMs: whole(1, 2 ** 31 - 1),
-  maxTokens: whole(1, 1_000_000_000_000),
-  concurrency: whole(1, 1000),
-  contextTokens: whole(1, 1_000_000_000),
+  timeoutMs: wholeNumber(1, 2 ** 31 - 1),
+  maxTokens: wholeNumber(1, 1_000_000_000_000),
+  concurrency: wholeNumber(1, 1000),
+  contextTokens: wholeNumber(1, 1_000_000_000),
 }
 
 export const runLimits = z.looseObject({
@@ -72,11 +72,11 @@ export const runLimits = z.looseObject({
 export const callSettings = z
   .strictObject(
     {
-      maxOutputTokens: whole(1, 1_000_000_000),
+      maxOutputTokens: wholeNumber(1, 1_000_000_000),
       temperature: fraction(0, 100),
       topP: fraction(0, 1),
-      seed: whole(-(2 ** 53 - 1), 2 ** 53 - 1),
-      maxRetries: whole(0, 100),
+      seed: wholeNumber(-(2 ** 53 - 1), 2 ** 53 - 1),
+      maxRetries: wholeNumber(0, 100),
       headers: z.record(z.string(), z.string(), 'an object of texts').optional(),
       providerOptions: z
         .custom<Readonly<Record<string, JsonObject>>>(isObject, 'an object')

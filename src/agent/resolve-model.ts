@@ -36,19 +36,20 @@ const resolveOptions: OptionOwner<ResolveModelOptions> = {
 }
 
 /** Providers with a package `@ai-sdk/NAME`: its factory and the variable with the key. */
-const hosted: ReadonlyMap<string, readonly [factory: string, keyVariable?: string]> = new Map([
-  ['anthropic', ['createAnthropic', 'ANTHROPIC_API_KEY']],
-  ['openai', ['createOpenAI', 'OPENAI_API_KEY']],
-  ['google', ['createGoogle', 'GOOGLE_GENERATIVE_AI_API_KEY']],
-  ['mistral', ['createMistral', 'MISTRAL_API_KEY']],
-  ['groq', ['createGroq', 'GROQ_API_KEY']],
-  ['xai', ['createXai', 'XAI_API_KEY']],
-  ['deepseek', ['createDeepSeek', 'DEEPSEEK_API_KEY']],
-  ['cohere', ['createCohere', 'COHERE_API_KEY']],
-  ['azure', ['createAzure', 'AZURE_API_KEY']],
-  ['amazon-bedrock', ['createAmazonBedrock']],
-  ['google-vertex', ['createGoogleVertex']],
-])
+const hostedProviders: ReadonlyMap<string, readonly [factory: string, keyVariable?: string]> =
+  new Map([
+    ['anthropic', ['createAnthropic', 'ANTHROPIC_API_KEY']],
+    ['openai', ['createOpenAI', 'OPENAI_API_KEY']],
+    ['google', ['createGoogle', 'GOOGLE_GENERATIVE_AI_API_KEY']],
+    ['mistral', ['createMistral', 'MISTRAL_API_KEY']],
+    ['groq', ['createGroq', 'GROQ_API_KEY']],
+    ['xai', ['createXai', 'XAI_API_KEY']],
+    ['deepseek', ['createDeepSeek', 'DEEPSEEK_API_KEY']],
+    ['cohere', ['createCohere', 'COHERE_API_KEY']],
+    ['azure', ['createAzure', 'AZURE_API_KEY']],
+    ['amazon-bedrock', ['createAmazonBedrock']],
+    ['google-vertex', ['createGoogleVertex']],
+  ])
 
 /** OpenAI-compatible servers and their default addresses. */
 const compatible: ReadonlyMap<string, string | undefined> = new Map([
@@ -81,8 +82,8 @@ export async function resolveModel(
   const programProvider = Object.hasOwn(providers, provider) ? providers[provider] : undefined
   const load = compatible.has(provider) ? compatibleProvider : hostedProvider
   const modelProvider = programProvider ?? (await load(provider, options))
-  const resolved = modelProvider.languageModel(model)
-  if (typeof resolved !== 'string') return resolved
+  const resolvedModel = modelProvider.languageModel(model)
+  if (typeof resolvedModel !== 'string') return resolvedModel
   const message = `The provider of ${name} gave a name in place of a model.`
   throw new ModelNotFoundError({ code: 'model-unresolved', message })
 }
@@ -91,20 +92,26 @@ export function readModelName(
   name: string,
   { providers = {}, baseUrl }: ResolveModelOptions = {},
 ): { provider: string; model: string } {
-  const names = [...new Set([...Object.keys(providers), ...hosted.keys(), ...compatible.keys()])]
+  const names = [
+    ...new Set([...Object.keys(providers), ...hostedProviders.keys(), ...compatible.keys()]),
+  ]
   const colon = name.indexOf(':')
   const [provider, model] = [name.slice(0, colon), name.slice(colon + 1)]
-  const all = `Providers: ${names.join(', ')}.`
+  const providersHint = `Providers: ${names.join(', ')}.`
   if (colon <= 0 || model === '') {
     const bare = name.replaceAll(':', '')
     const likelyProvider = baseUrl === undefined ? 'PROVIDER' : 'openai-compatible'
     const example = names.includes(bare) ? `${bare}:NAME` : `${likelyProvider}:${bare || 'NAME'}`
     const message = `The model ${JSON.stringify(name)} does not say whose it is.`
-    throw usageError('model-name', message, `Write it as provider:name, ${example} say. ${all}`)
+    throw usageError(
+      'model-name',
+      message,
+      `Write it as provider:name, ${example} say. ${providersHint}`,
+    )
   }
   if (names.includes(provider)) return { provider, model }
   const message = `Unknown model provider ${JSON.stringify(provider)}.`
-  const hint = `${didYouMean(provider, names)} ${all}`.trim()
+  const hint = `${didYouMean(provider, names)} ${providersHint}`.trim()
   throw new ModelNotFoundError({ code: 'provider-unknown', message, hint })
 }
 
@@ -112,17 +119,17 @@ async function hostedProvider(
   name: string,
   { runtime = systemRuntime(), baseUrl, apiKey }: ResolveModelOptions,
 ): Promise<ModelProvider> {
-  const [factory = '', keyVariable] = hosted.get(name) ?? []
+  const [factory = '', keyVariable] = hostedProviders.get(name) ?? []
   const packageName = `@ai-sdk/${name}`
   const who = `The provider ${name} needs`
   const facts = { kind: 'provider', who, package: packageName, version: '' }
-  const exported = await loadPackage<object>(facts, () => import(packageName))
+  const moduleExports = await loadPackage<object>(facts, () => import(packageName))
   const key = apiKey ?? (keyVariable && runtime.env[keyVariable])
   if (key === undefined && keyVariable !== undefined) {
     const message = `There is no key for the provider ${name}.`
     throw usageError('key-missing', message, `Set ${keyVariable}.`)
   }
-  const make: unknown = Reflect.get(exported, factory)
+  const make: unknown = Reflect.get(moduleExports, factory)
   if (isFactory(make)) return make({ apiKey: key, baseURL: baseUrl })
   const message = `The installed ${packageName} has no ${factory}: it is of another version.`
   const hint = `npm install ${packageName}@latest`
@@ -170,11 +177,11 @@ function requireAddress(text: string): void {
     throw usageError('base-url', message, hint)
   }
   if (/^https?:$/.test(URL.parse(text)?.protocol ?? '')) return
-  const [shown = ''] = text.split(/[?#]/)
-  const message = `The address ${JSON.stringify(shown)} of the provider is not an http or https URL.`
-  const isHost = /^[\w.[]/.test(shown) && !shown.includes('://')
+  const [visibleAddress = ''] = text.split(/[?#]/)
+  const message = `The address ${JSON.stringify(visibleAddress)} of the provider is not an http or https URL.`
+  const isHost = /^[\w.[]/.test(visibleAddress) && !visibleAddress.includes('://')
   const hint = isHost
-    ? `Without http:// it names no server: write http://${shown}`
+    ? `Without http:// it names no server: write http://${visibleAddress}`
     : 'It looks like http://127.0.0.1:11434/v1.'
   throw usageError('base-url', message, hint)
 }

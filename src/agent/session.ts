@@ -121,9 +121,9 @@ export class AgentSession implements JoinedSession {
     const { outputSchema } = run
     const context = { onEvent: run.onEvent ?? (() => undefined), signal: run.signal }
     const texts = await this.prepare(context)
-    const { before, open } = await this.#beginTurn(prompt, run, context)
-    const addMessages = async (added: readonly ModelMessage[]) => {
-      this.#messages = [...before, ...added]
+    const { before: history, open } = await this.#beginTurn(prompt, run, context)
+    const addMessages = async (newMessages: readonly ModelMessage[]) => {
+      this.#messages = [...history, ...newMessages]
       await this.#options.onMessages?.()
     }
     // If the process ends before a call has its result, nobody knows whether the call had an effect.
@@ -139,12 +139,12 @@ export class AgentSession implements JoinedSession {
       outputSchema: outputSchema && jsonSchemaOf('the answer', outputSchema),
       model: () => this.#parts.flatMap((part) => part.model?.() ?? []).at(-1) ?? model,
       instructions: texts.filter((text) => text !== '').join('\n\n'),
-      messages: before,
-      offered: () => this.tools(),
+      messages: history,
+      offeredTools: () => this.tools(),
       permit: (...call) => this.#permit(...call),
       afterTool: async (...call) => {
-        const added = await this.#texts((part) => part.afterTool?.(...call))
-        return added.length === 0 ? undefined : added.join('\n\n')
+        const hookTexts = await this.#texts((part) => part.afterTool?.(...call))
+        return hookTexts.length === 0 ? undefined : hookTexts.join('\n\n')
       },
       beforeStop: async (text) => {
         for (const part of this.#parts) {
@@ -164,7 +164,7 @@ export class AgentSession implements JoinedSession {
       },
       onUsage: usage.record,
     })
-    this.#messages = [...before, ...outcome.messages]
+    this.#messages = [...history, ...outcome.messages]
     this.#current = this.#messages
     this.#waiting = (outcome.waiting ?? []).map(({ id }) => id)
     return outcome
@@ -178,21 +178,21 @@ export class AgentSession implements JoinedSession {
   ): Promise<{ before: readonly ModelMessage[]; open: readonly RequestedCall[] }> {
     const calls = callsWithoutResult(this.#messages)
     const open = prompt === undefined ? calls.filter(({ id }) => this.#waiting.includes(id)) : []
-    const lost = calls.filter((call) => !open.includes(call))
-    const before = [...this.#messages]
-    if (lost.length > 0) before.push(notDone(lost, this.#waiting))
+    const lostCalls = calls.filter((call) => !open.includes(call))
+    const history = [...this.#messages]
+    if (lostCalls.length > 0) history.push(notDone(lostCalls, this.#waiting))
     if (prompt === undefined) {
-      if (open.length === 0 && before.at(-1)?.role === 'assistant') {
+      if (open.length === 0 && history.at(-1)?.role === 'assistant') {
         const message = 'The last turn is complete: there is nothing to continue.'
         throw usageError('turn-complete', message, 'Give the next prompt.')
       }
       for (const part of this.#parts) await part.resume?.(context)
-      return { before, open }
+      return { before: history, open }
     }
     let text = prompt
     for (const part of this.#parts) text = (await part.prompt?.(text, context)) ?? text
     const content = files.length === 0 ? text : [{ type: 'text' as const, text }, ...files]
-    return { before: [...before, { role: 'user', content }], open }
+    return { before: [...history, { role: 'user', content }], open }
   }
 
   async #permit(tool: AgentTool, input: JsonObject, context: ToolContext): Promise<Permission> {
@@ -227,11 +227,11 @@ function callsWithoutResult(messages: readonly ModelMessage[]): RequestedCall[] 
   const contentOf = (message: ModelMessage | undefined) =>
     typeof message?.content === 'string' ? [] : [...(message?.content ?? [])]
   const results = messages.slice(last + 1).flatMap((message) => contentOf(message))
-  const answered = new Set(results.map((part) => part.type === 'tool-result' && part.toolCallId))
+  const answeredIds = new Set(results.map((part) => part.type === 'tool-result' && part.toolCallId))
   return contentOf(messages[last]).flatMap((part) => {
     if (part.type !== 'tool-call' || part.providerExecuted) return []
     const { toolCallId: id, toolName: name, input } = part
-    return answered.has(id) ? [] : { id, name, input }
+    return answeredIds.has(id) ? [] : { id, name, input }
   })
 }
 

@@ -115,10 +115,10 @@ export type WireNames = ReadonlyMap<string, AgentTool>
 /** Returns the name of a tool for providers: `skill__tool` for `skill.tool`. A long name ends in a digest. */
 export function wireName(name: string): string {
   if (wireNameForm.test(name)) return name
-  const allowed = name.replaceAll('.', '__').replaceAll(/[^A-Za-z0-9_-]/g, '_')
-  if (allowed.length <= longestWireName) return allowed === '' ? '_' : allowed
+  const safeName = name.replaceAll('.', '__').replaceAll(/[^A-Za-z0-9_-]/g, '_')
+  if (safeName.length <= longestWireName) return safeName === '' ? '_' : safeName
   const digest = hexDigest(name, 8)
-  return `${allowed.slice(0, longestWireName - digest.length - 1)}_${digest}`
+  return `${safeName.slice(0, longestWireName - digest.length - 1)}_${digest}`
 }
 
 /** @throws {ToolNameError} if two tools would have the same name, or one has none. */
@@ -127,9 +127,9 @@ export function toWireNames(tools: readonly AgentTool[]): WireNames {
   for (const tool of tools) {
     if (tool.name === '') throw nameError('A tool has an empty name.')
     const wire = wireName(tool.name)
-    const other = byWireName.get(wire)
-    if (other) {
-      const both = [other, tool].map((one) => `${one.name} (${originText(one)})`).join(' and ')
+    const otherTool = byWireName.get(wire)
+    if (otherTool) {
+      const both = [otherTool, tool].map((one) => `${one.name} (${originText(one)})`).join(' and ')
       throw nameError(`Two tools would be called ${wire}: ${both}.`)
     }
     byWireName.set(wire, tool)

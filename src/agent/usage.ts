@@ -36,8 +36,8 @@ export class UsageLedger {
 
   readonly record = (entry: UsageEntry) => {
     const key = JSON.stringify([entry.model, entry.agent, entry.delegation])
-    const used = this.#entries.get(key)?.usage ?? noUsage
-    this.#entries.set(key, { ...entry, usage: addUsage(used, entry.usage) })
+    const earlierUsage = this.#entries.get(key)?.usage ?? noUsage
+    this.#entries.set(key, { ...entry, usage: addUsage(earlierUsage, entry.usage) })
     const run = this.#runs.getStore()
     if (run) run.used = addUsage(run.used, entry.usage)
   }
@@ -71,7 +71,7 @@ function sumsBy(entries: readonly UsageEntry[], key: 'model' | 'agent' | 'delega
 }
 
 export function addUsage(...parts: readonly TokenUsage[]): TokenUsage {
-  const sum = (key: keyof TokenUsage) => parts.reduce((all, part) => all + part[key], 0)
+  const sum = (key: keyof TokenUsage) => parts.reduce((total, part) => total + part[key], 0)
   return {
     inputTokens: sum('inputTokens'),
     outputTokens: sum('outputTokens'),

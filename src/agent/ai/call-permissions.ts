@@ -123,11 +123,11 @@ export class CallPermissions {
     output: unknown,
   ) {
     const { run, tool, input: usedInput } = call
-    const finished = { tool, input: usedInput, output: jsonValue(output) }
-    const added = await run.hooks.after(finished)
-    if (added === undefined || typeof input !== 'object' || input === null) return
+    const finishedCall = { tool, input: usedInput, output: jsonValue(output) }
+    const hookText = await run.hooks.after(finishedCall)
+    if (hookText === undefined || typeof input !== 'object' || input === null) return
     const additions = this.#additions.get(input) ?? new Map<string, string>()
-    this.#additions.set(input, additions.set(toolCallId, added))
+    this.#additions.set(input, additions.set(toolCallId, hookText))
   }
 
   /** Adds the text of hooks to the result that the model reads. */
@@ -140,8 +140,8 @@ export class CallPermissions {
         const { toolCallId, input, output } = options
         const modelOutput = toModelOutput ? await toModelOutput(options) : plain(output)
         const isKey = typeof input === 'object' && input !== null
-        const added = isKey ? this.#additions.get(input)?.get(toolCallId) : undefined
-        return added === undefined ? modelOutput : withText(modelOutput, added)
+        const hookText = isKey ? this.#additions.get(input)?.get(toolCallId) : undefined
+        return hookText === undefined ? modelOutput : withText(modelOutput, hookText)
       },
     }
   }
@@ -153,9 +153,9 @@ async function withAddedText(
   error: unknown,
 ): Promise<unknown> {
   const text = failureText(error)
-  const added = await run.hooks.after({ tool, input, output: text, failure: 'thrown' })
-  if (added === undefined && text === messageOf(error)) return error
-  return new Error([text, added ?? []].flat().join('\n\n'), { cause: error })
+  const hookText = await run.hooks.after({ tool, input, output: text, failure: 'thrown' })
+  if (hookText === undefined && text === messageOf(error)) return error
+  return new Error([text, hookText ?? []].flat().join('\n\n'), { cause: error })
 }
 
 function plain(output: unknown): ToolModelOutput {

@@ -90,8 +90,8 @@ export class RunSkills {
         continue
       }
       try {
-        const prepared = await set.prepare(name, argumentText, { source }, notice)
-        if (prepared.active) active.set(key, prepared.active)
+        const preparation = await set.prepare(name, argumentText, { source }, notice)
+        if (preparation.active) active.set(key, preparation.active)
         else if (source === 'user') forks.push(request)
       } catch (error) {
         notice(`The skill ${name} is not active: ${messageOf(error)}`)
@@ -105,21 +105,21 @@ export class RunSkills {
   async prompts(messages: readonly ModelMessage[]): Promise<ModelMessage[]> {
     const { set, notice } = this.#options
     const names = (await set.manager.list()).map(({ name }) => name)
-    const expanded: ModelMessage[] = []
+    const promptMessages: ModelMessage[] = []
     for (const message of messages) {
       if (message.role !== 'user') {
-        expanded.push(message)
+        promptMessages.push(message)
         continue
       }
       const [request] = activationsIn([message], names, 'turn')
       const text = messageTexts(message).join('\n')
-      const isInMessages = (reference: string) => hasText([...expanded, message], reference)
+      const isInMessages = (reference: string) => hasText([...promptMessages, message], reference)
       const references = await set.references(text, isInMessages, notice)
       const content = request ? await this.#typedContent(request) : text
       const isSame = references === '' && content === text
-      expanded.push(isSame ? message : withText(message, `${references}${content}`))
+      promptMessages.push(isSame ? message : withText(message, `${references}${content}`))
     }
-    return expanded
+    return promptMessages
   }
 
   /** Returns the contents of active skills that these messages do not contain. */
@@ -160,9 +160,9 @@ function activationsIn(
   for (const message of messages) {
     if (message.role === 'user') {
       if (lifetime === 'turn') active.clear()
-      const typed = typedSkill(messageTexts(message).join('\n'), names)
-      if (typed) {
-        const { name, argumentText } = typed
+      const typedRequest = typedSkill(messageTexts(message).join('\n'), names)
+      if (typedRequest) {
+        const { name, argumentText } = typedRequest
         active.set(name, { name, arguments: argumentText, source: 'user' })
       }
     }

@@ -185,53 +185,68 @@ export class Skills {
    * @example streamText({ model, messages, ...skills.settings({ tools: { weather } }) })
    * @throws {ToolNameError} for a tool with the name of a tool of the skills.
    */
-  settings<T extends ToolSet = {}>(own?: OwnSettings<T>): SkillSettings<NoInfer<T>>
-  settings(own: OwnSettings<ToolSet> = {}): SkillSettings<ToolSet> {
-    const duplicate = Object.keys(own.tools ?? {}).find((name) => name in this.tools)
+  settings<T extends ToolSet = {}>(applicationSettings?: OwnSettings<T>): SkillSettings<NoInfer<T>>
+  settings(applicationSettings: OwnSettings<ToolSet> = {}): SkillSettings<ToolSet> {
+    const duplicate = Object.keys(applicationSettings.tools ?? {}).find(
+      (name) => name in this.tools,
+    )
     if (duplicate !== undefined) {
       const message = `Two tools would be called ${duplicate}: one of yours, and one of the skills.`
       throw new ToolNameError({ code: 'tool-name', message, hint: 'Rename your tool.' })
     }
     const facts = new Map(
-      Object.entries(own.tools ?? {}).map(([name, tool]) => [name, toolFacts(name, tool)]),
+      Object.entries(applicationSettings.tools ?? {}).map(([name, tool]) => [
+        name,
+        toolFacts(name, tool),
+      ]),
     )
     return {
-      ...present({ instructions: own.instructions }),
-      tools: { ...this.#calls.guard(own.tools ?? {}), ...this.tools },
-      stopWhen: own.stopWhen ? [own.stopWhen].flat() : [hasTwentySteps],
+      ...present({ instructions: applicationSettings.instructions }),
+      tools: { ...this.#calls.guard(applicationSettings.tools ?? {}), ...this.tools },
+      stopWhen: applicationSettings.stopWhen
+        ? [applicationSettings.stopWhen].flat()
+        : [hasTwentySteps],
       experimental_toolApprovalSecret: this.#secret,
-      prepareStep: (step) => this.#prepareStep(step, own, facts),
-      toolApproval: (question) => this.#decide(question, own, facts),
+      prepareStep: (step) => this.#prepareStep(step, applicationSettings, facts),
+      toolApproval: (question) => this.#decide(question, applicationSettings, facts),
     }
   }
 
-  async #prepareStep(step: Step, own: OwnSettings<ToolSet>, facts: Facts) {
+  async #prepareStep(step: Step, applicationSettings: OwnSettings<ToolSet>, facts: Facts) {
     const { stepNumber, initialMessages, responseMessages } = step
     const instructions = this.#withoutAdded(step.instructions)
     const run = this.#runs.get(step.runtimeContext) ?? this.#newRun()
     await run.follow([...initialMessages, ...responseMessages])
     const skillModel = run.hooks.model ?? step.model
-    const prepared = await own.prepareStep?.({ ...step, model: skillModel, instructions })
+    const preparedStep = await applicationSettings.prepareStep?.({
+      ...step,
+      model: skillModel,
+      instructions,
+    })
 
-    const areNew = stepNumber === 0 || prepared?.messages !== undefined
-    const currentMessages = prepared?.messages ?? step.messages
+    const areNew = stepNumber === 0 || preparedStep?.messages !== undefined
+    const currentMessages = preparedStep?.messages ?? step.messages
     const messages = areNew ? await run.prompts(currentMessages) : currentMessages
     const contents = run.missingContents(messages)
 
-    const runtimeContext = { ...(prepared?.runtimeContext ?? step.runtimeContext) }
+    const runtimeContext = { ...(preparedStep?.runtimeContext ?? step.runtimeContext) }
     this.#runs.set(runtimeContext, run)
 
-    const model = prepared?.model ?? skillModel
+    const model = preparedStep?.model ?? skillModel
     const hasStopHooks = run.hooks.has('Stop') && typeof model !== 'string'
     const isNewTurn = stepNumber === 0 && initialMessages.at(-1)?.role === 'user'
-    const mustFork = isNewTurn && run.pendingFork !== undefined && !prepared?.toolChoice
+    const mustFork = isNewTurn && run.pendingFork !== undefined && !preparedStep?.toolChoice
     return {
-      ...prepared,
+      ...preparedStep,
       runtimeContext,
-      instructions: this.#withContents(prepared?.instructions ?? instructions, contents),
+      instructions: this.#withContents(preparedStep?.instructions ?? instructions, contents),
       model: hasStopHooks ? await withStopHooks(model, run) : model,
       activeTools: [
-        ...this.#activeTools(prepared?.activeTools ?? own.activeTools, facts, run),
+        ...this.#activeTools(
+          preparedStep?.activeTools ?? applicationSettings.activeTools,
+          facts,
+          run,
+        ),
         ...(hasStopHooks ? [stopToolName] : []),
       ],
       ...(areNew ? { messages } : {}),
@@ -242,33 +257,35 @@ export class Skills {
   /** Decides about every call, also one whose approval came with this request. */
   async #decide(
     question: ApprovalQuestion,
-    own: OwnSettings<ToolSet>,
+    applicationSettings: OwnSettings<ToolSet>,
     facts: Facts,
   ): Promise<ToolApprovalStatus> {
     const { toolName, toolCallId, input } = question.toolCall
     const decidedInput = inputOf(input)
-    if (!decidedInput) return denied(`${toolName} takes one JSON object`)
+    if (!decidedInput) return denialStatus(`${toolName} takes one JSON object`)
     const run = await this.#runOf(question)
     if (toolName === stopToolName) return this.#decideStop(question, run)
 
     const applicationTool = facts.get(toolName)
-    const resolved = applicationTool
+    const resolvedCall = applicationTool
       ? { tool: applicationTool, input: decidedInput }
       : resolveSkillCall(toolName, decidedInput, run, this.#catalogue, this.#set)
-    if (typeof resolved === 'string') return denied(resolved)
-    const status = applicationTool ? await ownStatus(question, own.toolApproval) : undefined
+    if (typeof resolvedCall === 'string') return denialStatus(resolvedCall)
+    const status = applicationTool
+      ? await ownStatus(question, applicationSettings.toolApproval)
+      : undefined
     if (status?.type === 'denied') return status
 
-    const tool = withStatus(resolved.tool, status)
+    const tool = withStatus(resolvedCall.tool, status)
     const place = { toolCallId, messages: question.messages }
     const context = quietContext(place.toolCallId)
     const { permit } = this.#environment
     const options = { ...permit, rules: () => run.hooks.rules, suspends: true }
-    const judged = await judgeCall(tool, resolved.input, context, options)
-    if (judged.kind === 'refuse') return denied(judged.reason)
-    const isChanged = judged.input !== resolved.input
-    const call = { run, toolName, decidedInput, tool, input: judged.input, isChanged }
-    if (judged.kind === 'allow') {
+    const judgement = await judgeCall(tool, resolvedCall.input, context, options)
+    if (judgement.kind === 'refuse') return denialStatus(judgement.reason)
+    const isChanged = judgement.input !== resolvedCall.input
+    const call = { run, toolName, decidedInput, tool, input: judgement.input, isChanged }
+    if (judgement.kind === 'allow') {
       this.#calls.allow(place, call)
       return status?.type === 'approved' ? status : undefined
     }
@@ -276,10 +293,10 @@ export class Skills {
     if (approver === undefined) {
       // The AI SDK executes the call in a later request, whose messages contain the user's answer.
       if (hasApproval(place)) this.#calls.allow(place, call)
-      return { type: 'user-approval', reason: judged.reason }
+      return { type: 'user-approval', reason: judgement.reason }
     }
-    const answer = await askApprover(approver, tool, judged, { agent, signal: context.signal })
-    if (!answer.allowed) return denied(answer.reason)
+    const answer = await askApprover(approver, tool, judgement, { agent, signal: context.signal })
+    if (!answer.allowed) return denialStatus(answer.reason)
     this.#calls.allow(place, call)
     return undefined
   }
@@ -288,7 +305,7 @@ export class Skills {
   #decideStop({ toolCall, messages }: ApprovalQuestion, run: RunSkills): ToolApprovalStatus {
     const { toolCallId, toolName } = toolCall
     const objection = run.takeObjection(toolCallId)
-    if (objection === undefined) return denied('only a Stop hook of a skill calls it')
+    if (objection === undefined) return denialStatus('only a Stop hook of a skill calls it')
     const call = { run, toolName, decidedInput: {}, tool: stopTool(objection), input: {} }
     this.#calls.allow({ toolCallId, messages }, { ...call, isChanged: false })
     return undefined
@@ -318,8 +335,8 @@ export class Skills {
 
   #withoutAdded(instructions: Instructions | undefined): Instructions | undefined {
     if (!Array.isArray(instructions)) return instructions
-    const kept = instructions.filter((message) => !this.#added.has(message))
-    return kept.length === instructions.length ? instructions : kept
+    const messages = instructions.filter((message) => !this.#added.has(message))
+    return messages.length === instructions.length ? instructions : messages
   }
 
   /** Adds contents of skills that the messages do not contain any more. */
@@ -327,24 +344,28 @@ export class Skills {
     if (contents.length === 0) return instructions
     const messages =
       typeof instructions === 'string' ? [systemMessage(instructions)] : [instructions].flat()
-    const added = systemMessage(contents.join('\n\n'))
-    this.#added.add(added)
-    return [...messages, added]
+    const message = systemMessage(contents.join('\n\n'))
+    this.#added.add(message)
+    return [...messages, message]
   }
 
   /** Names the tools that the model is offered: those that untrusted skills, mode and deny list permit. */
-  #activeTools(configured: readonly string[] | undefined, facts: Facts, run: RunSkills): string[] {
+  #activeTools(
+    configuredNames: readonly string[] | undefined,
+    facts: Facts,
+    run: RunSkills,
+  ): string[] {
     const { permit } = this.#environment
     const { narrowed } = run.hooks.rules
-    const names = (configured ?? [...facts.keys(), ...Object.keys(this.tools)]).filter(
+    const names = (configuredNames ?? [...facts.keys(), ...Object.keys(this.tools)]).filter(
       (name) => name !== stopToolName,
     )
     const { skills, incomplete } = this.#catalogue
     const isIdle = skills.length + run.active.length === 0 && !run.pendingFork
-    const hidden = isIdle ? Object.keys(this.tools) : incomplete ? [] : ['search_skills']
+    const hiddenNames = isIdle ? Object.keys(this.tools) : incomplete ? [] : ['search_skills']
     return names.filter((name) => {
       const tool = facts.get(name)
-      if (!tool) return !hidden.includes(name)
+      if (!tool) return !hiddenNames.includes(name)
       const fits = narrowed.every(({ tools }) => listNames(tools, tool))
       return fits && offersTool(tool, permit)
     })
@@ -387,7 +408,7 @@ type Status = Extract<ToolApprovalStatus, object>
 /** The AI SDK's own default. */
 const hasTwentySteps: StopCondition<ToolSet> = ({ steps }) => steps.length === 20
 
-function denied(reason: string): Status {
+function denialStatus(reason: string): Status {
   return { type: 'denied', reason }
 }
 

@@ -5,8 +5,8 @@ import type { RunSkills } from './run-skills.ts'
 /** The tool that Stop hooks call, so that the AI SDK loop continues. */
 export const stopToolName = 'skill_stop'
 
-type Generated = Awaited<ReturnType<NonNullable<LanguageModelMiddleware['wrapGenerate']>>>
-type ToolCall = Extract<Generated['content'][number], { type: 'tool-call' }>
+type GenerateResult = Awaited<ReturnType<NonNullable<LanguageModelMiddleware['wrapGenerate']>>>
+type ToolCall = Extract<GenerateResult['content'][number], { type: 'tool-call' }>
 
 /**
  * Asks the Stop hooks of active skills about each final answer of a model. If they object, a call of
@@ -23,12 +23,12 @@ export async function withStopHooks(
     if (toolCallId === undefined) return []
     return [{ type: 'tool-call', toolCallId, toolName: stopToolName, input: '{}' }]
   }
-  const finishReason: Generated['finishReason'] = { unified: 'tool-calls', raw: 'stop-hook' }
+  const finishReason: GenerateResult['finishReason'] = { unified: 'tool-calls', raw: 'stop-hook' }
   const middleware: LanguageModelMiddleware = {
     async transformParams({ params: { tools, toolChoice, ...params } }) {
-      const offered = tools?.filter(({ name }) => name !== stopToolName) ?? []
-      if (offered.length === 0) return params
-      return { ...params, tools: offered, ...(toolChoice ? { toolChoice } : {}) }
+      const modelTools = tools?.filter(({ name }) => name !== stopToolName) ?? []
+      if (modelTools.length === 0) return params
+      return { ...params, tools: modelTools, ...(toolChoice ? { toolChoice } : {}) }
     },
     async wrapGenerate({ doGenerate, params }) {
       const result = await doGenerate()

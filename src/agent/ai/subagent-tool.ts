@@ -178,7 +178,7 @@ type Usage = z.infer<typeof usageSchema>
 function sumOf(...usages: readonly Usage[]): LanguageModelUsage {
   const sum = (read: (usage: Usage) => number | undefined) => {
     const counts = usages.flatMap((usage) => read(usage) ?? [])
-    return counts.length === 0 ? undefined : counts.reduce((all, one) => all + one)
+    return counts.length === 0 ? undefined : counts.reduce((total, one) => total + one)
   }
   return {
     inputTokens: sum((usage) => usage.inputTokens),

@@ -29,7 +29,7 @@ export function toToolSet(
 
 function toTool(tool: AgentTool): Tool<JsonObject, JsonValue> {
   const { description, inputSchema } = tool
-  const converted: Tool<JsonObject, JsonValue> = {
+  const sdkTool: Tool<JsonObject, JsonValue> = {
     description,
     inputSchema: {
       '~standard': {
@@ -44,8 +44,8 @@ function toTool(tool: AgentTool): Tool<JsonObject, JsonValue> {
       outputOf(await tool.execute(input, quietContext(toolCallId, abortSignal))),
     toModelOutput: ({ output }) => modelOutput(answerOf(output)),
   }
-  originals.set(converted, tool)
-  return converted
+  originals.set(sdkTool, tool)
+  return sdkTool
 }
 
 async function checkInput(tool: AgentTool, value: unknown) {
@@ -88,7 +88,7 @@ function fromTool(name: string, tool: ToolSet[string]): AgentTool {
     ...toolFacts(name, tool),
     inputSchema: readSchema(name, tool.inputSchema),
     async execute(input, { toolCallId, signal }) {
-      const validInput = await validated(tool.inputSchema, input)
+      const validInput = await validateInput(tool.inputSchema, input)
       const options = { toolCallId, messages: [], abortSignal: signal, context: undefined }
       const output = await lastOf(await tool.execute?.(validInput, options))
       if (!tool.toModelOutput) return jsonValue(output)
@@ -123,7 +123,7 @@ function readSchema(name: string, schema: ToolSet[string]['inputSchema']): JsonO
   throw usageError('schema-unusable', `The schema of ${name} is not known at once.`, hint)
 }
 
-async function validated(schema: ToolSet[string]['inputSchema'], input: JsonObject) {
+async function validateInput(schema: ToolSet[string]['inputSchema'], input: JsonObject) {
   const { asSchema } = await aiSdk()
   const result = await asSchema(schema).validate?.(input)
   if (result?.success === false) throw result.error

@@ -7,14 +7,16 @@ export function commandFits(
   patterns: readonly string[],
   platform: NodeJS.Platform,
 ): boolean {
-  const allowed = patterns.flatMap(readPattern)
-  if (allowed.includes(everything)) return true
-  const commands = understood(line, platform)
-  return commands?.every((words) => allowed.some((one) => fits(textsOf(words), one))) === true
+  const allowedPatterns = patterns.flatMap(readPattern)
+  if (allowedPatterns.includes(everything)) return true
+  const commands = readCommands(line, platform)
+  return (
+    commands?.every((words) => allowedPatterns.some((one) => fits(textsOf(words), one))) === true
+  )
 }
 
 /** Undefined for a line that is not plain enough. On Windows only one command is understood. */
-function understood(line: string, platform: NodeJS.Platform): ShellWord[][] | undefined {
+function readCommands(line: string, platform: NodeJS.Platform): ShellWord[][] | undefined {
   if (platform === 'win32' && !/^[A-Za-z0-9 _./:=@,+-]*$/.test(line)) return undefined
   return shellCommands(line)
 }
@@ -35,19 +37,19 @@ function readPattern(text: string): WordPattern[] {
     if (part === '*' || part === ':*') return everything
     const colon = part.endsWith(':*')
     const open = colon || part.endsWith(' *')
-    const rest = open ? part.slice(0, -2).trim() : part
-    return { words: rest.split(/\s+/), open, colon }
+    const commandText = open ? part.slice(0, -2).trim() : part
+    return { words: commandText.split(/\s+/), open, colon }
   })
 }
 
 /** Compares word by word. A word `*` of the pattern stands for any number of words. */
 function fits(words: readonly string[], { words: parts, open, colon }: WordPattern): boolean {
-  const all = open ? [...parts, '*'] : parts
-  const places = placesAfter(words, all, '*', (word, part, index, place) => {
+  const patternWords = open ? [...parts, '*'] : parts
+  const places = placesAfter(words, patternWords, '*', (word, part, index, place) => {
     if (wordFits(word, part)) return true
     return colon && index > 0 && place === parts.length - 1 && word.startsWith(`${part}:`)
   })
-  return places.has(all.length)
+  return places.has(patternWords.length)
 }
 
 /** Returns the places in a pattern that the items can reach; `star` stands for any number of items. */
@@ -71,9 +73,9 @@ export function placesAfter(
 }
 
 function skipStars(places: readonly number[], pattern: readonly string[], star: string) {
-  const all = new Set(places)
-  for (const place of all) if (pattern[place] === star) all.add(place + 1)
-  return all
+  const reachablePlaces = new Set(places)
+  for (const place of reachablePlaces) if (pattern[place] === star) reachablePlaces.add(place + 1)
+  return reachablePlaces
 }
 
 /** `*` within a word of the pattern stands for any characters. */
@@ -93,11 +95,13 @@ export function commandMayFit(
   patterns: readonly string[],
   platform: NodeJS.Platform,
 ): Denial {
-  const denied = patterns.flatMap(readPattern)
-  if (denied.includes(everything)) return 'yes'
-  const commands = understood(line, platform)
+  const deniedPatterns = patterns.flatMap(readPattern)
+  if (deniedPatterns.includes(everything)) return 'yes'
+  const commands = readCommands(line, platform)
   if (!commands) return 'unclear'
-  const answers = commands.flatMap((words) => denied.map((one) => denialOf(words, one, platform)))
+  const answers = commands.flatMap((words) =>
+    deniedPatterns.map((one) => denialOf(words, one, platform)),
+  )
   if (answers.includes('yes')) return 'yes'
   return answers.includes('unclear') ? 'unclear' : 'no'
 }
@@ -118,23 +122,23 @@ const interpreters: ReadonlySet<string> = new Set(
 
 function denialOf(command: readonly ShellWord[], pattern: WordPattern, platform: NodeJS.Platform) {
   const texts = textsOf(command)
-  const [program = '', ...rest] = texts
-  if (fits(texts, pattern) || fits([baseName(program), ...rest], pattern)) return 'yes'
-  const [first = '', ...others] = pattern.words
-  const denied = { ...pattern, words: [programName(first, platform), ...others] }
+  const [program = '', ...args] = texts
+  if (fits(texts, pattern) || fits([baseName(program), ...args], pattern)) return 'yes'
+  const [first = '', ...patternArgs] = pattern.words
+  const deniedPattern = { ...pattern, words: [programName(first, platform), ...patternArgs] }
   const isUnclear = command.some(({ text }, at) => {
     const name = programName(text, platform)
     const following = command.slice(at + 1)
     return (
-      runsOthers(name, following[0], at) ||
-      mayMean([{ text: name, spread: false }, ...following], denied)
+      runsOtherPrograms(name, following[0], at) ||
+      mayMean([{ text: name, spread: false }, ...following], deniedPattern)
     )
   })
   return isUnclear ? 'unclear' : 'no'
 }
 
 /** An interpreter may be started by another program: `find . -exec sh -c …`. */
-function runsOthers(name: string, next: ShellWord | undefined, at: number) {
+function runsOtherPrograms(name: string, next: ShellWord | undefined, at: number) {
   const plain = withoutEnd(name, '0123456789.')
   if (at === 0 && runners.has(plain)) return true
   const takesCode = next ? isOption(next) : at === 0
@@ -146,15 +150,15 @@ function mayMean(words: readonly ShellWord[], pattern: WordPattern): boolean {
   if (fits(textsOf(words), pattern)) return true
   for (const [place, word] of words.entries()) {
     const part = pattern.words[place]
-    const rest = words.slice(place)
+    const remainingWords = words.slice(place)
     if (part === undefined) return pattern.open
-    if (part === '*') return rest.some(({ spread }) => spread)
+    if (part === '*') return remainingWords.some(({ spread }) => spread)
     if (word.spread) return true
     if (wordFits(word.text, part)) continue
     if (place === 0) return false
     // Options come in any order, may be joined or shortened, and may take the next word.
-    if (part.startsWith('-')) return rest.some((one) => one.spread || isOption(one))
-    return isOption(word) && rest.some((one) => !isOption(one))
+    if (part.startsWith('-')) return remainingWords.some((one) => one.spread || isOption(one))
+    return isOption(word) && remainingWords.some((one) => !isOption(one))
   }
   return words.length >= pattern.words.length
 }
@@ -196,8 +200,9 @@ export function shellCommands(line: string): ShellWord[][] | undefined {
   let words: ShellWord[] = []
   let isJoining = false
   for (let at = 0; at < line.length;) {
-    const skipped = (words.length > 0 ? ignored : blanks).exec(line.slice(at))?.[0].length ?? 0
-    at += skipped
+    const skippedLength =
+      (words.length > 0 ? ignoredText : blanks).exec(line.slice(at))?.[0].length ?? 0
+    at += skippedLength
     const separator = separators.exec(line.slice(at))?.[0]
     if (separator !== undefined) {
       if (words.length > 0) commands.push(words)
@@ -206,7 +211,7 @@ export function shellCommands(line: string): ShellWord[][] | undefined {
       words = []
       isJoining = joining.has(separator) || (isJoining && separator === '\n')
       at += separator.length
-    } else if (skipped === 0 && at < line.length) {
+    } else if (skippedLength === 0 && at < line.length) {
       const word = readWord(line, at)
       if (!word) return undefined
       if (words.length === 0 && !isProgram(word.text, line.slice(at, word.end))) return undefined
@@ -228,7 +233,7 @@ const readable =
 const blanks = /^[ \t]+/
 
 /** After a word, redirections that join the error stream to the output or discard a stream. */
-const ignored = /^(?:[ \t]+|(?:2>&1|[12]?>[ \t]*\/dev\/null)(?=[ \t\n;&|]|$))/
+const ignoredText = /^(?:[ \t]+|(?:2>&1|[12]?>[ \t]*\/dev\/null)(?=[ \t\n;&|]|$))/
 const separators = /^(?:&&|\|\||[;&|\n])/
 const joining: ReadonlySet<string> = new Set(['&&', '||', '|'])
 
@@ -247,22 +252,22 @@ function readWord(line: string, start: number): (ShellWord & { end: number }) | 
     piece.lastIndex = end
     const match = piece.exec(line)
     if (match === null) return undefined
-    const [whole, single, double, escaped, plain = ''] = match
+    const [matchText, single, double, escaped, plain = ''] = match
     // At the beginning of a word: a comment, a negation, a home directory, the path of a program.
     if (end === start && /^[#!~=]/.test(plain)) return undefined
     spread ||= /[*?[]/.test(plain)
     text += single ?? double?.replaceAll(/\\([$`"\\])/g, '$1') ?? escaped ?? plain
-    end += whole.length
+    end += matchText.length
   }
   return { text, spread, end }
 }
 
 /** Whether the first word names a program: no assignment, pattern or reserved word of the shell. */
-function isProgram(text: string, written: string) {
-  return text !== '' && !/[*?[\]=~]/.test(written) && !reserved.has(text)
+function isProgram(text: string, rawText: string) {
+  return text !== '' && !/[*?[\]=~]/.test(rawText) && !reservedWords.has(text)
 }
 
-const reserved: ReadonlySet<string> = new Set(
+const reservedWords: ReadonlySet<string> = new Set(
   (
     'if then else elif fi do done case esac while until for in function select time coproc [[ ]] ! { } ' +
     'eval exec source . alias trap command builtin export set'

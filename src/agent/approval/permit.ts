@@ -49,13 +49,16 @@ export function offersTool(
 
 export function createPermit(options: PermitOptions): Permit {
   return async (tool, input, context) => {
-    const judged = await judgeCall(tool, input, context, options)
-    if (judged.kind === 'allow') return { allowed: true, input: judged.input }
-    const { reason } = judged
-    if (judged.kind === 'refuse' || options.approver === undefined) {
+    const judgement = await judgeCall(tool, input, context, options)
+    if (judgement.kind === 'allow') return { allowed: true, input: judgement.input }
+    const { reason } = judgement
+    if (judgement.kind === 'refuse' || options.approver === undefined) {
       return { allowed: false, reason }
     }
-    return await askApprover(options.approver, tool, judged, { ...context, agent: options.agent })
+    return await askApprover(options.approver, tool, judgement, {
+      ...context,
+      agent: options.agent,
+    })
   }
 }
 
@@ -90,10 +93,10 @@ export async function askApprover(
   const approval = await queue.run(signal, () => untilAborted(approver(request), signal))
   // A program may return anything, such as a text that says no.
   if (!isObject(approval)) throw invalidApproval(approval)
-  const approved: unknown = approval.approved
-  if (approved === true) return { allowed: true, input }
-  if (approved === 'later') return { allowed: false, reason, waits: true }
-  if (approved !== false) throw invalidApproval(approval)
+  const approvalValue: unknown = approval.approved
+  if (approvalValue === true) return { allowed: true, input }
+  if (approvalValue === 'later') return { allowed: false, reason, waits: true }
+  if (approvalValue !== false) throw invalidApproval(approval)
   const refusal: unknown = 'reason' in approval ? approval.reason : undefined
   const isText = typeof refusal === 'string'
   return { allowed: false, reason: isText ? refusal : 'the user did not approve it' }

@@ -121,10 +121,10 @@ export function pathFits(path: string, patterns: readonly string[]): boolean {
 export function pathMayHold(path: string, patterns: readonly string[]): boolean {
   const names = path === '.' ? [] : path === '/' ? [''] : path.split('/')
   return patterns.some((pattern) => {
-    const normalized = normal(pattern)
-    const isAbsolute = normalized.startsWith('/')
+    const normalPattern = normal(pattern)
+    const isAbsolute = normalPattern.startsWith('/')
     if (path.startsWith('/') !== isAbsolute) return !isAbsolute
-    const parts = normalized.split('/')
+    const parts = normalPattern.split('/')
     return [...placesAfter(names, parts, '**', wordFits)].some((place) => place < parts.length)
   })
 }

@@ -23,8 +23,10 @@ export function createBuiltInTools(
     ...fileTools.map((definition) => pathTool(workspace, definition)),
     shellTool(workspace.project, runtime, environment),
   ]
-  const selected = names.flatMap((name) => (name === 'all' ? tools : builtInNamed(name, tools)))
-  return tools.filter((tool) => selected.includes(tool))
+  const selectedTools = names.flatMap((name) =>
+    name === 'all' ? tools : builtInNamed(name, tools),
+  )
+  return tools.filter((tool) => selectedTools.includes(tool))
 }
 
 /** @throws {AgentUsageError} for a name that no built-in tool has. */
@@ -46,8 +48,8 @@ function builtInNamed(name: string, tools: readonly AgentTool[]): AgentTool {
   if (builtIn) return builtIn
   const guess = didYouMean(name.toLowerCase(), tools.flatMap(namesOf))
   const message = `There is no built-in tool called ${name}. ${guess}`.trim()
-  const all = tools.map((tool) => tool.name).join(', ')
-  throw usageError('tool-unknown', message, `The built-in tools are ${all}.`)
+  const allNames = tools.map((tool) => tool.name).join(', ')
+  throw usageError('tool-unknown', message, `The built-in tools are ${allNames}.`)
 }
 
 const defaultTimeoutMs = 120_000

@@ -16,7 +16,7 @@ import { filePath, numberOf, type PathToolDefinition, type ResolvedPath, textOf 
 const lineLimit = 2000
 const longestLine = 2000
 
-const read: PathToolDefinition = {
+const readTool: PathToolDefinition = {
   name: 'read',
   aliases: ['Read'],
   description:
@@ -34,17 +34,18 @@ const read: PathToolDefinition = {
     const picture = readPicture(path)
     if (picture) return picture
     const text = readText(path)
-    if (text === '') return `${path.shown} is empty.`
+    if (text === '') return `${path.displayPath} is empty.`
     const lines = text.replace(/\n$/, '').split('\n')
     const first = numberOf(input, 'offset', 1)
     const count = Math.min(numberOf(input, 'limit', lineLimit), lineLimit)
-    if (first > lines.length) return `${path.shown} has only ${lines.length} lines.`
+    if (first > lines.length) return `${path.displayPath} has only ${lines.length} lines.`
     const part = lines.slice(first - 1, first - 1 + count)
-    const numbered = part.map((line, index) => `${first + index}\t${cutLine(line)}`)
+    const numberedLines = part.map((line, index) => `${first + index}\t${cutLine(line)}`)
     const next = first + part.length
-    const left = lines.length - next + 1
-    if (left > 0) numbered.push(`[${left} more lines: continue with offset ${next}.]`)
-    return numbered.join('\n')
+    const remainingCount = lines.length - next + 1
+    if (remainingCount > 0)
+      numberedLines.push(`[${remainingCount} more lines: continue with offset ${next}.]`)
+    return numberedLines.join('\n')
   },
 }
 
@@ -63,34 +64,34 @@ const pictureTypes: ReadonlyMap<string, string> = new Map([
 
 export function picturesIn(task: string, cwd: string): FilePart[] {
   return Array.from(task.matchAll(/(?<=^|\s)@(\S+)/g), ([, word = '']) => {
-    const shown = withoutEnd(word, '.,;:!?)')
-    const path = resolve(cwd, shown)
-    return readPicture({ real: realPathOf(path) ?? path, shown }) ?? []
+    const displayPath = withoutEnd(word, '.,;:!?)')
+    const path = resolve(cwd, displayPath)
+    return readPicture({ real: realPathOf(path) ?? path, displayPath }) ?? []
   })
     .flat()
     .map(({ mimeType: mediaType, data }) => ({ type: 'file', mediaType, data }))
 }
 
-function readPicture({ real, shown }: ResolvedPath) {
-  const mimeType = pictureTypes.get(extname(shown).toLowerCase())
+function readPicture({ real, displayPath }: ResolvedPath) {
+  const mimeType = pictureTypes.get(extname(displayPath).toLowerCase())
   if (mimeType === undefined) return undefined
   const options = { maxBytes: maxFileBytes, binary: true, followSymlinks: false }
   const file = readRegularFile(real, options)
   if (file.ok) return { type: 'image', mimeType, data: file.bytes.toString('base64') }
-  throw usageError('file-unusable', `${file.message.replace(real, shown)}.`)
+  throw usageError('file-unusable', `${file.message.replace(real, displayPath)}.`)
 }
 
 const maxFileBytes = 10 * 1024 * 1024
 
-function readText({ real, shown }: ResolvedPath): string {
+function readText({ real, displayPath }: ResolvedPath): string {
   const options = { maxBytes: maxFileBytes, followSymlinks: false, keepMark: true }
   const reading = readRegularFile(real, options)
   if (reading.ok && !reading.bytes.includes(0)) return reading.text
   if (reading.ok || reading.code === 'file-not-utf8') {
     const size = lstatSync(real, { throwIfNoEntry: false })?.size ?? 0
-    throw usageError('file-binary', `${shown} is a binary file of ${size} bytes, not text.`)
+    throw usageError('file-binary', `${displayPath} is a binary file of ${size} bytes, not text.`)
   }
-  throw usageError(reading.code, `${reading.message.replace(real, shown)}.`)
+  throw usageError(reading.code, `${reading.message.replace(real, displayPath)}.`)
 }
 
 const entryLimit = 1000
@@ -112,13 +113,13 @@ const list: PathToolDefinition = {
   },
   required: [],
   async execute(path, input) {
-    const { real, shown } = path
+    const { real, displayPath } = path
     if (statSync(real, { throwIfNoEntry: false })?.isDirectory() !== true) {
-      throw usageError('no-directory', `${shown} is not a directory.`)
+      throw usageError('no-directory', `${displayPath} is not a directory.`)
     }
     const pattern = textOf(input, 'pattern')
     if (pattern === '') {
-      return limited(entriesOf(real).map(entryText), entryLimit, `${shown} is empty.`)
+      return limitLines(entriesOf(real).map(entryText), entryLimit, `${displayPath} is empty.`)
     }
     const names: string[] = []
     const { files, notes } = filesBelow(path)
@@ -126,7 +127,7 @@ const list: PathToolDefinition = {
       if (globFits(relative, pattern)) names.push(name)
       if (names.length > entryLimit) break
     }
-    return limited(names, entryLimit, `No file below ${shown} fits ${pattern}.`, notes)
+    return limitLines(names, entryLimit, `No file below ${displayPath} fits ${pattern}.`, notes)
   },
 }
 
@@ -136,7 +137,7 @@ function entryText(entry: Dirent) {
 }
 
 /** Joins the lines of a result, up to a limit. `notes` name what was not searched. */
-function limited(
+function limitLines(
   lines: readonly string[],
   limit: number,
   emptyText: string,
@@ -153,7 +154,7 @@ const maxSearchedBytes = 2 * 1024 * 1024
 const filesAtOnce = 100
 
 /** Searches the lines of text files. With any pattern the time is linear in their size. */
-const search: PathToolDefinition = {
+const searchTool: PathToolDefinition = {
   name: 'search',
   aliases: ['Grep'],
   description:
@@ -172,7 +173,7 @@ const search: PathToolDefinition = {
   async execute(place, input, signal) {
     const test = lineTest(input)
     if (!statSync(place.real, { throwIfNoEntry: false })) {
-      throw usageError('path-missing', `${place.shown} does not exist.`)
+      throw usageError('path-missing', `${place.displayPath} does not exist.`)
     }
     const glob = textOf(input, 'glob')
     const lines: string[] = []
@@ -184,7 +185,7 @@ const search: PathToolDefinition = {
       if (glob === '' || globFits(relative, glob)) lines.push(...matchesIn(path, name, test))
       if (lines.length > matchLimit) break
     }
-    return limited(lines, matchLimit, 'No line matches.', notes)
+    return limitLines(lines, matchLimit, 'No line matches.', notes)
   },
 }
 
@@ -225,25 +226,26 @@ interface FileWalk {
 }
 
 /** Returns all regular files below a directory, or the file itself, by code points, without links. */
-function filesBelow({ real: start, shown }: ResolvedPath): FileWalk {
+function filesBelow({ real: start, displayPath }: ResolvedPath): FileWalk {
   const notes: string[] = []
-  let left = walkLimit
-  return { files: below(start, ''), notes }
+  let remainingEntries = walkLimit
+  return { files: walk(start, ''), notes }
 
-  function* below(directory: string, prefix: string): FileWalk['files'] {
+  function* walk(directory: string, prefix: string): FileWalk['files'] {
     if (prefix === '' && statSync(start).isFile()) {
-      yield { path: start, relative: basename(start), name: shown }
+      yield { path: start, relative: basename(start), name: displayPath }
       return
     }
     for (const entry of entriesOf(directory)) {
-      if (left-- === 0) notes.push(`[Stopped after ${walkLimit} entries: name a directory.]`)
-      if (left < 0) return
+      if (remainingEntries-- === 0)
+        notes.push(`[Stopped after ${walkLimit} entries: name a directory.]`)
+      if (remainingEntries < 0) return
       const path = join(directory, entry.name)
       const relative = `${prefix}${entry.name}`
-      const name = shown === '.' ? relative : `${shown}/${relative}`
+      const name = displayPath === '.' ? relative : `${displayPath}/${relative}`
       if (entry.isFile()) yield { path, relative, name }
       else if (entry.isDirectory() && !skippedDirectories.has(entry.name))
-        yield* below(path, `${relative}/`)
+        yield* walk(path, `${relative}/`)
     }
   }
 }
@@ -259,18 +261,18 @@ const write: PathToolDefinition = {
   effect(path, input) {
     const before = textBefore(path)
     const verb = before === undefined ? 'makes' : 'replaces'
-    return `${verb} ${path.shown}\n${diffText(before ?? '', textOf(input, 'content'))}`
+    return `${verb} ${path.displayPath}\n${diffText(before ?? '', textOf(input, 'content'))}`
   },
-  async execute({ real, shown }, input) {
+  async execute({ real, displayPath }, input) {
     const content = textOf(input, 'content')
     const bytes = Buffer.byteLength(content)
     const entry = lstatSync(real, { throwIfNoEntry: false })
     if (entry && !entry.isFile()) {
-      const message = `${shown} is not a regular file, and is not replaced.`
+      const message = `${displayPath} is not a regular file, and is not replaced.`
       throw usageError('file-not-regular', message)
     }
     writeFileAtomicSync(real, content)
-    return `${entry ? 'Replaced' : 'Made'} ${shown} (${bytes} bytes).`
+    return `${entry ? 'Replaced' : 'Made'} ${displayPath} (${bytes} bytes).`
   },
 }
 
@@ -302,15 +304,15 @@ const edit: PathToolDefinition = {
   effect(path, input) {
     try {
       const { before, after } = replaceText(path, input)
-      return `changes ${path.shown}\n${diffText(before, after)}`
+      return `changes ${path.displayPath}\n${diffText(before, after)}`
     } catch {
-      return `changes nothing in ${path.shown}: its text is not what the call says`
+      return `changes nothing in ${path.displayPath}: its text is not what the call says`
     }
   },
   async execute(path, input) {
     const { after, count } = replaceText(path, input)
     writeFileAtomicSync(path.real, after)
-    return `Changed ${path.shown} (${amount(count, 'place')}).`
+    return `Changed ${path.displayPath} (${amount(count, 'place')}).`
   },
 }
 
@@ -324,12 +326,12 @@ function replaceText(path: ResolvedPath, input: JsonObject) {
   }
   const parts = before.split(old)
   const count = parts.length - 1
-  const { shown } = path
+  const { displayPath } = path
   let problem: string | undefined
   if (old === replacement) problem = 'old_string and new_string are the same.'
-  else if (count === 0) problem = `${shown} does not contain old_string; read the file again.`
+  else if (count === 0) problem = `${displayPath} does not contain old_string; read the file again.`
   else if (count > 1 && input['replace_all'] !== true) {
-    problem = `${shown} contains old_string ${count} times: take more of the text around it, or set replace_all.`
+    problem = `${displayPath} contains old_string ${count} times: take more of the text around it, or set replace_all.`
   }
   if (problem !== undefined) throw usageError('edit-not-possible', problem)
   return { before, after: parts.join(replacement), count }
@@ -339,9 +341,9 @@ const diffLineLimit = 400
 
 function diffText(before: string, after: string) {
   const lines = unifiedDiff('', before, after).split('\n').slice(2)
-  const left = lines.length - diffLineLimit
-  if (left <= 0) return lines.join('\n')
-  return [...lines.slice(0, diffLineLimit), `… ${left} more lines …`].join('\n')
+  const hiddenLines = lines.length - diffLineLimit
+  if (hiddenLines <= 0) return lines.join('\n')
+  return [...lines.slice(0, diffLineLimit), `… ${hiddenLines} more lines …`].join('\n')
 }
 
-export const fileTools: readonly PathToolDefinition[] = [read, list, search, write, edit]
+export const fileTools: readonly PathToolDefinition[] = [readTool, list, searchTool, write, edit]

@@ -12,7 +12,7 @@ export interface ResolvedPath {
   /** Absolute; links are resolved as far as the path exists. */
   real: string
   /** Relative to the project and with `/`, or absolute if it is outside. */
-  shown: string
+  displayPath: string
 }
 
 export interface Workspace {
@@ -54,12 +54,12 @@ export function pathTool(workspace: Workspace, definition: PathToolDefinition): 
     inputSchema: objectSchema(properties, required),
     readOnly: access === 'read',
     origin: { kind: 'built-in' },
-    patternText: (input) => resolveIn(input).shown,
+    patternText: (input) => resolveIn(input).displayPath,
     alwaysAsk(input) {
-      const { real, shown, free } = resolveIn(input)
-      if (free) return access === 'write' ? reasonToAsk({ real, shown }) : undefined
+      const { real, displayPath, free } = resolveIn(input)
+      if (free) return access === 'write' ? reasonToAsk({ real, displayPath }) : undefined
       outsidePaths.set(input, real)
-      return `${shown} is outside of the project`
+      return `${displayPath} is outside of the project`
     },
     effect: effect && ((input) => effect(resolveIn(input), input)),
     async execute(input, { signal }) {
@@ -68,7 +68,7 @@ export function pathTool(workspace: Workspace, definition: PathToolDefinition): 
         return await definition.execute(path, input, signal)
       }
       const problem = 'is outside of the project and was not approved.'
-      throw usageError('path-outside', `${path.shown} ${problem}`)
+      throw usageError('path-outside', `${path.displayPath} ${problem}`)
     },
   }
 }
@@ -77,9 +77,13 @@ function resolvePath(path: string, project: string): ResolvedPath & { outside: b
   if (path.includes('\0')) throw usageError('path-nul', 'The path contains a NUL character.')
   const root = realPath(project)
   const real = realPath(resolve(project, path === '' ? '.' : path))
-  const outside = !isInside(root, real)
-  const shown = outside ? real : relative(root, real)
-  return { real, shown: shown === '' ? '.' : shown.split(sep).join('/'), outside }
+  const isOutside = !isInside(root, real)
+  const displayPath = isOutside ? real : relative(root, real)
+  return {
+    real,
+    displayPath: displayPath === '' ? '.' : displayPath.split(sep).join('/'),
+    outside: isOutside,
+  }
 }
 
 /** A file that does not exist is resolved by the directory in which it would be created. */
@@ -94,10 +98,10 @@ function realPath(path: string): string {
 }
 
 /** Returns why writing a file needs an approval: other programs could execute or obey it. */
-function reasonToAsk({ real, shown }: ResolvedPath) {
+function reasonToAsk({ real, displayPath }: ResolvedPath) {
   const isExecutable = ((statsOf(real)?.mode ?? 0) & 0o111) !== 0
-  const isFree = isFreeToWrite(shown) && (!isExecutable || process.platform === 'win32')
-  return isFree ? undefined : `${shown} can make programs act by themselves`
+  const isFree = isFreeToWrite(displayPath) && (!isExecutable || process.platform === 'win32')
+  return isFree ? undefined : `${displayPath} can make programs act by themselves`
 }
 
 export function textOf(input: JsonObject, key: string, defaultText = ''): string {

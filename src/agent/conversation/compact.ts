@@ -182,39 +182,41 @@ function omitOldest(
   target: number,
 ): readonly ModelMessage[] {
   let tokens = estimateMessages(exchanges.flat())
-  const omitted: Exchange[] = []
+  const omittedExchanges: Exchange[] = []
   for (const [index, exchange] of exchanges.entries()) {
     if (tokens <= target) break
     if (required.has(index)) continue
-    omitted.push(exchange)
+    omittedExchanges.push(exchange)
     tokens -= estimateMessages(exchange)
   }
   const subject =
-    omitted.length === 1 ? 'One earlier exchange was' : `${omitted.length} earlier exchanges were`
-  return replaceExchanges(exchanges, omitted, `[${subject} left out here to save room.]`)
+    omittedExchanges.length === 1
+      ? 'One earlier exchange was'
+      : `${omittedExchanges.length} earlier exchanges were`
+  return replaceExchanges(exchanges, omittedExchanges, `[${subject} left out here to save room.]`)
 }
 
 /** Removes exchanges; a note from the user takes the place of the first one. */
 function replaceExchanges(
   exchanges: readonly Exchange[],
-  removed: readonly Exchange[],
+  removedExchanges: readonly Exchange[],
   note: string,
 ): readonly ModelMessage[] {
   return exchanges.flatMap((exchange): Exchange => {
-    if (!removed.includes(exchange)) return exchange
-    return exchange === removed[0] ? [{ role: 'user', content: note }] : []
+    if (!removedExchanges.includes(exchange)) return exchange
+    return exchange === removedExchanges[0] ? [{ role: 'user', content: note }] : []
   })
 }
 
 /** All exchanges but the required ones and the last ones that fit into half of the target. */
 function exchangesToSummarize(exchanges: readonly Exchange[], target: number): Exchange[] {
-  const kept = requiredExchanges(exchanges)
+  const requiredIndexes = requiredExchanges(exchanges)
   let room = target / 2
   for (let index = exchanges.length - 1; index >= 0 && room > 0; index--) {
     room -= estimateMessages(exchanges[index] ?? [])
-    if (room > 0) kept.add(index)
+    if (room > 0) requiredIndexes.add(index)
   }
-  return exchanges.filter((_, index) => !kept.has(index))
+  return exchanges.filter((_, index) => !requiredIndexes.has(index))
 }
 
 const charactersPerToken = 4

@@ -106,8 +106,8 @@ export class ConversationKeeper {
 
   async #loadChanges(id: string): Promise<void> {
     const { store, restore, used } = this.#options
-    const stored = (await store.list()).find((info) => info.id === id)
-    if (!stored || stored.updatedAt === this.#lastUpdate) return
+    const storedInfo = (await store.list()).find((info) => info.id === id)
+    if (!storedInfo || storedInfo.updatedAt === this.#lastUpdate) return
     const { messages, waiting, skills, delegations, ...info } = await store.load(id)
     restore({ messages, waiting, skills, delegations })
     this.#info = info

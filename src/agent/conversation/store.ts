@@ -88,12 +88,12 @@ const filesOptions: OptionOwner<ConversationFilesOptions> = {
  * const agent = new Agent({ model, store: conversationFiles(), conversation: 'latest' })
  */
 export function conversationFiles(options: ConversationFilesOptions = {}): ConversationStore {
-  const { runtime = systemRuntime(), ...given } = checkAgentOptions(options, filesOptions)
-  const settings = given.settings ?? loadConfiguration(runtime).settings
+  const { runtime = systemRuntime(), ...fileOptions } = checkAgentOptions(options, filesOptions)
+  const settings = fileOptions.settings ?? loadConfiguration(runtime).settings
   const project = findWorkspace(runtime.cwd, runtime)
   const files: ConversationFiles = {
     directory:
-      given.directory ??
+      fileOptions.directory ??
       join(projectStateDirectory(project, { runtime, settings }), 'conversations'),
     runtime,
     sealer: openSealer({ runtime, settings }),
@@ -152,8 +152,8 @@ async function saveConversation(
     })
   }
   // IDs that were made later sort after earlier ones.
-  const outdated = idsIn(files).toSorted().slice(0, -keptConversations)
-  for (const id of outdated) rmSync(pathOf(id, files), { force: true })
+  const outdatedIds = idsIn(files).toSorted().slice(0, -maxConversations)
+  for (const id of outdatedIds) rmSync(pathOf(id, files), { force: true })
 }
 
 async function lockConversation(id: string, files: ConversationFiles): Promise<() => void> {
@@ -168,7 +168,7 @@ async function lockConversation(id: string, files: ConversationFiles): Promise<(
 
 const ending = '.json'
 const version = 1
-const keptConversations = 100
+const maxConversations = 100
 const maxBytes = 256 * 1024 * 1024
 
 function pathOf(id: string, { directory }: ConversationFiles): string {
@@ -214,7 +214,7 @@ async function readConversation(id: string, files: ConversationFiles): Promise<C
   const file = readRegularFile(path, { maxBytes, own: true })
   if (!file.ok && file.code === 'file-shared') throw sharedStore(file.message)
   const content = file.ok ? parseJson(file.text) : undefined
-  const { data } = (await conversationSchema()).safeParse(unmasked(content, files))
+  const { data } = (await conversationSchema()).safeParse(withSecrets(content, files))
   if (data && data.id === id) return data
   if (Number(objectOf(content)['version']) > version) {
     throw new StateFileError({
@@ -233,16 +233,16 @@ async function readConversation(id: string, files: ConversationFiles): Promise<C
 
 /** Secrets are masked; if there are any, `hidden` is the encrypted conversation with them. */
 function maskedText(conversation: Conversation, { runtime, sealer }: ConversationFiles): string {
-  const whole = objectOf(jsonValue(conversation))
-  const masked = redactValue(whole, secretVariables(runtime.env))
-  const hidden = isDeepStrictEqual(masked, whole) ? undefined : encrypted(whole, sealer)
-  return JSON.stringify({ version, ...masked, hidden })
+  const content = objectOf(jsonValue(conversation))
+  const maskedContent = redactValue(content, secretVariables(runtime.env))
+  const hidden = isDeepStrictEqual(maskedContent, content) ? undefined : encrypted(content, sealer)
+  return JSON.stringify({ version, ...maskedContent, hidden })
 }
 
 /** Returns the conversation with its secrets; undefined if the user's key does not decrypt it. */
-function unmasked(content: unknown, { sealer }: ConversationFiles): unknown {
-  const { hidden, ...masked } = objectOf(content)
-  if (typeof hidden !== 'string') return masked
+function withSecrets(content: unknown, { sealer }: ConversationFiles): unknown {
+  const { hidden, ...maskedContent } = objectOf(content)
+  if (typeof hidden !== 'string') return maskedContent
   try {
     return { version, ...objectOf(decrypted(hidden, sealer)) }
   } catch {

@@ -51,8 +51,8 @@ export function answerOf(output: JsonValue, keepsLength = false): Answer {
   }
   const text = typeof output === 'string' ? output : JSON.stringify(output)
   if (keepsLength || text.length <= longestResult) return { output, text, isError: false }
-  const cut = cutMiddle(text)
-  return { output: cut, text: cut, isError: false }
+  const shortText = cutMiddle(text)
+  return { output: shortText, text: shortText, isError: false }
 }
 
 export function failure(sentence: string): Answer {

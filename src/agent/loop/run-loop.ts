@@ -42,7 +42,7 @@ export interface LoopRequest
   model: () => ModelObject
   instructions: string
   messages: readonly ModelMessage[]
-  offered: () => readonly AgentTool[]
+  offeredTools: () => readonly AgentTool[]
   permit: Permit
   maxTurns: number
   /** Returns why no model may be called any more, such as the token limit. */
@@ -144,15 +144,15 @@ class Run {
 
   async takeTurns(): Promise<LoopOutcome> {
     const { open = [], exhausted } = this.#request
-    if (open.length > 0) await this.#carryOut(open, toWireNames(this.#request.offered()))
+    if (open.length > 0) await this.#carryOut(open, toWireNames(this.#request.offeredTools()))
     for (;;) {
       if (this.#waiting.length > 0) return { ...this.ended('waiting'), waiting: this.#waiting }
       this.signal.throwIfAborted()
       this.#takeSteering()
-      const spent = exhausted?.()
-      if (spent !== undefined) return this.ended('capped', spent)
+      const limitReason = exhausted?.()
+      if (limitReason !== undefined) return this.ended('capped', limitReason)
       if (this.#turns >= this.#request.maxTurns) return await this.#summarise(maxTurnsExceeded)
-      const names = toWireNames(this.#request.offered())
+      const names = toWireNames(this.#request.offeredTools())
       const reply = await this.#askModel(names)
       if (reply.calls.length > 0) {
         const endReason = await this.#carryOut(reply.calls, names)
@@ -225,8 +225,8 @@ class Run {
     try {
       answer = await (tool?.origin.kind === 'agent' ? work() : queue.run(this.signal, work))
     } catch (error) {
-      const cancelled = 'the run was cancelled before this was done.'
-      answer = failure(this.signal.aborted ? cancelled : failureText(error))
+      const cancelledText = 'the run was cancelled before this was done.'
+      answer = failure(this.signal.aborted ? cancelledText : failureText(error))
     }
     if (!answer) return undefined
     const { output, isError } = answer
@@ -265,8 +265,8 @@ class Run {
       answer = failure(failureText(error))
     }
     const { output } = answer
-    const added = await afterTool?.({ tool, input: usedInput, output, failure: failureKind })
-    return added === undefined ? answer : { ...answer, text: `${answer.text}\n\n${added}` }
+    const hookText = await afterTool?.({ tool, input: usedInput, output, failure: failureKind })
+    return hookText === undefined ? answer : { ...answer, text: `${answer.text}\n\n${hookText}` }
   }
 
   async #conclude({ text, finishReason }: ModelReply): Promise<LoopOutcome | undefined> {
@@ -275,9 +275,9 @@ class Run {
       return this.ended('failed', `The provider ended the answer: ${finishReason}.`)
     }
     if (text.trim() === '') {
-      const why = finishReason === 'length' ? ' before its limit of tokens' : ''
+      const reason = finishReason === 'length' ? ' before its limit of tokens' : ''
       return this.#again(
-        `The model answered nothing${why}.`,
+        `The model answered nothing${reason}.`,
         'Your answer was empty. Continue, or give your final answer.',
       )
     }
@@ -288,9 +288,9 @@ class Run {
     const more = await beforeStop?.(text)
     if (more !== undefined) return this.#addPrompt(more)
     if (!outputSchema) return this.ended('completed')
-    const structured = await readStructured(text, outputSchema)
-    if (structured.ok) return { ...this.ended('completed'), output: structured.output }
-    const { problem } = structured
+    const reading = await readStructured(text, outputSchema)
+    if (reading.ok) return { ...this.ended('completed'), output: reading.output }
+    const { problem } = reading
     return this.#again(
       `The answer is not of the asked shape: ${problem}.`,
       `Your answer is not of the asked shape: ${problem}. Answer again, with the JSON alone.`,
@@ -325,16 +325,17 @@ class Run {
   }
 
   /** Calls the model, reports its answer and adds it to the conversation. Without tools it writes text. */
-  async #askModel(offered?: WireNames): Promise<ModelReply> {
-    const tools: WireNames = offered ?? new Map()
-    const outputSchema = offered && this.#request.outputSchema
+  async #askModel(offeredTools?: WireNames): Promise<ModelReply> {
+    const tools: WireNames = offeredTools ?? new Map()
+    const outputSchema = offeredTools && this.#request.outputSchema
     const { agent, delegation, instructions, stream, onEvent, callSettings } = this.#request
     const model = this.#request.model()
     await aiSdk()
     const { callModel, modelFailure } = await import('./sdk.ts')
-    const all = [...this.#request.messages, ...this.#added]
+    const allMessages = [...this.#request.messages, ...this.#added]
     const messages =
-      (await this.#request.prepareMessages?.(all, (prompt) => this.#ask(prompt))) ?? all
+      (await this.#request.prepareMessages?.(allMessages, (prompt) => this.#ask(prompt))) ??
+      allMessages
     this.signal.throwIfAborted()
     this.#turns += 1
     this.#text = ''
@@ -369,7 +370,7 @@ class Run {
       // A provider may ignore the signal; the run ends anyway.
       const reply = await untilAborted(answer, this.signal)
       if (stream !== true) addText(reply.text)
-      const message = storedMessage(reply.message, offered !== undefined)
+      const message = storedMessage(reply.message, offeredTools !== undefined)
       if (message) await this.#add(message)
       return reply
     } catch (error) {
@@ -427,8 +428,8 @@ function schemaInstructions(schema: JsonObject) {
 }
 
 async function readStructured(text: string, schema: JsonObject) {
-  const [, fenced = ''] = /```(?:json)?[^\S\n]*\n([\s\S]*)/.exec(text) ?? []
-  const output = parseJson(text) ?? parseJson(fenced.split(/\n[^\S\n]*```/, 1)[0] ?? '')
+  const [, fencedText = ''] = /```(?:json)?[^\S\n]*\n([\s\S]*)/.exec(text) ?? []
+  const output = parseJson(text) ?? parseJson(fencedText.split(/\n[^\S\n]*```/, 1)[0] ?? '')
   if (output === undefined) return { ok: false, problem: 'it is not JSON' }
   const problem = await schemaProblem(schema, output)
   return problem === undefined ? { ok: true, output } : { ok: false, problem }

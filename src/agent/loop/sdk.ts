@@ -112,9 +112,9 @@ async function callOnce(call: ModelCall): Promise<ModelReply> {
     requireWhole(finishReason)
     return replyOf(text, toolCalls, finishReason, responseMessages)
   }
-  const streamed = streamText({ ...options, onError: () => undefined })
+  const streamResult = streamText({ ...options, onError: () => undefined })
   let reasoning = ''
-  for await (const part of streamed.stream) {
+  for await (const part of streamResult.stream) {
     if (part.type === 'reasoning-delta') reasoning += part.text
     else if (reasoning !== '') {
       call.onReasoning?.(reasoning)
@@ -124,7 +124,7 @@ async function callOnce(call: ModelCall): Promise<ModelReply> {
     else if (part.type === 'error') throw part.error
     else if (part.type === 'abort') throw signal.reason ?? new Error('The answer was cut off.')
   }
-  const { text, toolCalls, finishReason, responseMessages } = streamed
+  const { text, toolCalls, finishReason, responseMessages } = streamResult
   requireWhole(await finishReason)
   return replyOf(await text, await toolCalls, await finishReason, await responseMessages)
 }

@@ -84,9 +84,9 @@ export class AgentServers {
   /** All servers that can be used. The project's configuration may change while an agent works. */
   get definitions(): readonly ServerDefinition[] {
     const { definitions } = this.#programServers
-    const hidden = new Set(definitions.map(nameOf))
+    const programNames = new Set(definitions.map(nameOf))
     const ofProject = this.#projectServers().definitions
-    return [...definitions, ...ofProject.filter(({ name }) => !hidden.has(name))]
+    return [...definitions, ...ofProject.filter(({ name }) => !programNames.has(name))]
   }
 
   /** @throws if a required server cannot be used. A server that is not required only lacks its tools. */
@@ -115,8 +115,8 @@ export class AgentServers {
   async list(names: readonly string[], signal?: AbortSignal): Promise<void> {
     this.#options.closing.throwIfAborted()
     signal?.throwIfAborted()
-    const all = Promise.all(names.map((name) => this.#listOnce(name)))
-    await (signal ? untilAborted(all, signal) : all)
+    const listings = Promise.all(names.map((name) => this.#listOnce(name)))
+    await (signal ? untilAborted(listings, signal) : listings)
   }
 
   /** Returns the context for calls of tools. */
@@ -173,20 +173,20 @@ export class AgentServers {
     }
     if (definition.trusted) this.#trusted.add(name)
     this.#definitions.push(...tools)
-    const known = loadToolIndex({ project, runtime }).index
+    const earlierIndex = loadToolIndex({ project, runtime }).index
     this.#index = indexDefinitions(this.#definitions, {
       trusted: this.#trusted,
-      earlierIndex: known,
+      earlierIndex,
     })
     const { settings } = this.#options
-    const allowed = tools
+    const allowedTools = tools
       .filter(({ id }) => permissionOf(id, settings.tools) !== 'deny')
       .map((tool) => this.#index.definition(tool.id) ?? tool)
-    const offered = await offerable(allowed, this.#schemas)
-    for (const warning of offered.warnings) note(`${warning}.`)
+    const offer = await offerable(allowedTools, this.#schemas)
+    for (const warning of offer.warnings) note(`${warning}.`)
     this.#tools.set(
       name,
-      offered.tools.map((tool) => this.#agentTool(tool)),
+      offer.tools.map((tool) => this.#agentTool(tool)),
     )
   }
 

@@ -71,19 +71,23 @@ export class WorkflowGate implements CallGate {
     if (hasErrors(this.#diagnostics)) return await this.#gateOf([], trust).pass(first, noSteps)
     const agentTools = agentToolsById([...callers, ...this.#tools()])
     const definitions = Array.from(agentTools.values(), ({ definition }) => definition)
-    const offered = [...servers.index.tools, ...definitions]
-    for (const call of calls) refuseWithoutGone(call, this.#gone, offered)
-    if (!this.#mayBind(calls, offered, trust)) return await this.#suggest(calls, offered)
+    const offeredTools = [...servers.index.tools, ...definitions]
+    for (const call of calls) refuseWithoutGone(call, this.#gone, offeredTools)
+    if (!this.#mayBind(calls, offeredTools, trust)) return await this.#suggest(calls, offeredTools)
     const names = servers.definitions.map(({ name }) => name)
     await servers.list(names, first.signal)
-    const installed = [...servers.index.tools, ...definitions]
-    for (const call of calls) refuseWithoutServers(call, this.#binding, servers.failures, installed)
+    const installedTools = [...servers.index.tools, ...definitions]
+    for (const call of calls)
+      refuseWithoutServers(call, this.#binding, servers.failures, installedTools)
     const call =
-      firstMatch(calls, this.#binding, installed) ??
-      firstMatch(calls, this.#binding, installed, 'or missing') ??
+      firstMatch(calls, this.#binding, installedTools) ??
+      firstMatch(calls, this.#binding, installedTools, 'or missing') ??
       first
     const callStep = stepCaller(servers.callsWith(first.signal))
-    await this.#gateOf(installed, trust).pass(call, serverStepsOnly(callStep, agentTools, callers))
+    await this.#gateOf(installedTools, trust).pass(
+      call,
+      serverStepsOnly(callStep, agentTools, callers),
+    )
   }
 
   /** Calls to a server with state are made one after the other. */
@@ -117,34 +121,39 @@ export class WorkflowGate implements CallGate {
 
   #mayBind(
     calls: readonly CallAtGate[],
-    offered: readonly WorkflowTool[],
+    offeredTools: readonly WorkflowTool[],
     trust: WorkflowTrust,
   ): boolean {
-    const before = this.#binding.filter(
-      (workflow) => firstMatch(calls, [workflow], offered, 'or missing') !== undefined,
+    const bindingWorkflows = this.#binding.filter(
+      (workflow) => firstMatch(calls, [workflow], offeredTools, 'or missing') !== undefined,
     )
-    for (const workflow of before) requireTrusted(workflow, trust)
-    if (before.length > 0) return true
+    for (const workflow of bindingWorkflows) requireTrusted(workflow, trust)
+    if (bindingWorkflows.length > 0) return true
     // A keyword may stand for a tool that only shows when all servers are listed.
     const ofServers = calls.filter(({ tool }) => tool.server !== '')
     return this.#binding.some(
       (workflow) =>
         !trust.blockOf(workflow.path) &&
-        ofServers.some((call) => matchWorkflows(call, [workflow], offered).keywordOnly.length > 0),
+        ofServers.some(
+          (call) => matchWorkflows(call, [workflow], offeredTools).keywordOnly.length > 0,
+        ),
     )
   }
 
   /** Prints suggestions. Their tools need not exist, and no server starts for them. */
-  async #suggest(calls: readonly CallAtGate[], offered: readonly WorkflowTool[]): Promise<void> {
+  async #suggest(
+    calls: readonly CallAtGate[],
+    offeredTools: readonly WorkflowTool[],
+  ): Promise<void> {
     const workflows = this.#workflows.filter(({ mode }) => mode === 'suggest')
-    const call = firstMatch(calls, workflows, offered, 'or missing')
+    const call = firstMatch(calls, workflows, offeredTools, 'or missing')
     if (!call) return
-    const { notInstalled } = matchWorkflows(call, workflows, offered)
-    const named = notInstalled.flatMap(({ missing }) => missing)
+    const { notInstalled } = matchWorkflows(call, workflows, offeredTools)
+    const missingNames = notInstalled.flatMap(({ missing }) => missing)
     await runGate(call, {
       ...this.#context,
       workflows,
-      tools: [...offered, ...named.map((name) => ({ id: name, server: '', name }))],
+      tools: [...offeredTools, ...missingNames.map((name) => ({ id: name, server: '', name }))],
       callStep: noSteps,
       signal: call.signal,
     })
@@ -157,12 +166,12 @@ const noSteps = (): Promise<never> => Promise.reject(new Error('No step is calle
 function firstMatch(
   calls: readonly CallAtGate[],
   workflows: readonly WorkflowDefinition[],
-  installed: readonly WorkflowTool[],
+  installedTools: readonly WorkflowTool[],
   tools: 'installed' | 'or missing' = 'installed',
 ): CallAtGate | undefined {
   for (const workflow of workflows) {
     const match = calls.find((call) => {
-      const { matched, notInstalled } = matchWorkflows(call, [workflow], installed)
+      const { matched, notInstalled } = matchWorkflows(call, [workflow], installedTools)
       return matched !== undefined || (tools === 'or missing' && notInstalled.length > 0)
     })
     if (match) return match
@@ -199,11 +208,11 @@ type AgentToolsById = ReadonlyMap<string, { tool: AgentTool; definition: ToolAtG
 
 /** Maps all names of the agent's own tools. If two tools have a name, the first one gets it. */
 function agentToolsById(tools: readonly AgentTool[]): AgentToolsById {
-  const named = tools
+  const namedTools = tools
     .filter(({ origin }) => origin.kind !== 'mcp')
     .flatMap((tool) => namesAtGate(tool).map(({ tool: definition }) => ({ tool, definition })))
   // A map keeps the place of the first entry with a key and the value of the last one.
-  const entries = named.map((one) => [one.definition.id, one] as const)
+  const entries = namedTools.map((one) => [one.definition.id, one] as const)
   return new Map([...entries, ...entries.toReversed()])
 }
 

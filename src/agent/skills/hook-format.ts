@@ -43,7 +43,7 @@ export function readHooks(field: JsonValue = {}): { hooks: SkillHook[]; problems
   const problems: string[] = []
   if (!isObject<JsonValue>(field)) return { hooks, problems: ['hooks is not a map of events'] }
   for (const [name, groups] of Object.entries(field)) {
-    const event = hookEvents.find((known) => known === name)
+    const event = hookEvents.find((candidate) => candidate === name)
     if (!event) {
       const problem = `${name} is not an event that is supported here: ${hookEvents.join(', ')}.`
       problems.push(`${problem} ${didYouMean(name, hookEvents)}`.trimEnd())

@@ -110,7 +110,7 @@ export class SkillHooks {
     { toolCallId, signal }: ToolContext,
   ): Promise<HookVerdict> => {
     const verdict: HookVerdict = {}
-    const added: string[] = []
+    const contexts: string[] = []
     for (const [skill, hook] of this.#hooksFor('PreToolUse', tool)) {
       const answer = await this.#run(skill, hook, signal, {
         tool_name: hookName(tool),
@@ -122,13 +122,13 @@ export class SkillHooks {
         return { decision: 'deny', reason }
       }
       const { decision, reason, context } = answer
-      if (context !== undefined) added.push(context)
+      if (context !== undefined) contexts.push(context)
       verdict.input = answer.input ?? verdict.input
       const isStricter = strictness.indexOf(decision) > strictness.indexOf(verdict.decision)
       if (isStricter) Object.assign(verdict, { decision, reason })
       if (decision === 'deny') break
     }
-    if (added.length > 0) this.#contexts.set(verdict.input ?? input, added.join('\n'))
+    if (contexts.length > 0) this.#contexts.set(verdict.input ?? input, contexts.join('\n'))
     return verdict
   }
 
@@ -215,8 +215,8 @@ export class SkillHooks {
       outputLimit,
       signal,
     })
-    const printed = { stdout: capturedText(stdout), stderr: capturedText(stderr) }
-    const answer = readHookAnswer(hook.event, { end, ...printed })
+    const output = { stdout: capturedText(stdout), stderr: capturedText(stderr) }
+    const answer = readHookAnswer(hook.event, { end, ...output })
     answer.notices.forEach(report)
     return answer
   }
@@ -234,10 +234,11 @@ function inSkill(
   const program = directory === '' ? undefined : hookProgram(command)
   if (!program) return { ok: true, line: command }
   const { path, rest } = program
-  const inside = resolveInside(directory, path)
-  if (inside.ok) return { ok: true, line: `'${inside.path.replaceAll("'", `'\\''`)}'${rest}` }
-  const isMissing = inside.code === 'path-missing' && hasNoEntry(join(directory, path))
-  return isMissing ? { ok: true, line: command } : inside
+  const resolution = resolveInside(directory, path)
+  if (resolution.ok)
+    return { ok: true, line: `'${resolution.path.replaceAll("'", `'\\''`)}'${rest}` }
+  const isMissing = resolution.code === 'path-missing' && hasNoEntry(join(directory, path))
+  return isMissing ? { ok: true, line: command } : resolution
 }
 
 /** Whether there is neither a file nor a broken link. */

@@ -122,9 +122,10 @@ export class SkillPart implements SessionPart {
       this.#started.set(name, true)
     }
     const names = (await this.manager.list()).map(({ name }) => name)
-    const typed = typedSkill(text, names)
-    const activated = typed && (await this.use(typed.name, typed.argumentText, 'user'))
-    contents.push(activated?.text ?? text)
+    const typedRequest = typedSkill(text, names)
+    const activation =
+      typedRequest && (await this.use(typedRequest.name, typedRequest.argumentText, 'user'))
+    contents.push(activation?.text ?? text)
     const isInConversation = (reference: string) => this.#session?.contains(reference) === true
     const notice = (message: string) => this.#notice(message)
     const references = await this.set.references(text, isInConversation, notice)
@@ -201,8 +202,8 @@ export class SkillPart implements SessionPart {
     const run = { ...this.#run, ...context }
     const notice = (message: string) => this.#notice(message, run)
     const options = { source, sessionId: this.sessionId() }
-    const prepared = await this.set.prepare(skill, argumentText, options, notice, run.signal)
-    const { activation, active } = prepared
+    const preparation = await this.set.prepare(skill, argumentText, options, notice, run.signal)
+    const { activation, active } = preparation
     const { name, content } = activation
     if (!active) {
       this.#hooks.refuseFork(name)
@@ -238,9 +239,9 @@ export class SkillPart implements SessionPart {
 
   /** @throws {ToolNameError} if a tool of the skill has the name of another tool. */
   #refuseCollisions({ activation: { name }, tools }: ActiveSkill) {
-    const others = (this.#session?.tools() ?? []).filter(
+    const otherTools = (this.#session?.tools() ?? []).filter(
       ({ origin }) => origin.kind !== 'skill' || origin.skill !== name,
     )
-    toWireNames([...new Set([...others, ...tools()])])
+    toWireNames([...new Set([...otherTools, ...tools()])])
   }
 }

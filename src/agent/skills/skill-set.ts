@@ -83,17 +83,17 @@ export class SkillSet {
     hasRead: (text: string) => boolean,
     notice: Notice,
   ): Promise<string> {
-    const declared = (await this.manager.list()).flatMap(({ fields, ...skill }) =>
+    const skillsWithTriggers = (await this.manager.list()).flatMap(({ fields, ...skill }) =>
       fields.triggers.length === 0 ? [] : [{ ...skill, triggers: fields.triggers }],
     )
-    const { matches, diagnostics } = matchTriggers(prompt, declared)
+    const { matches, diagnostics } = matchTriggers(prompt, skillsWithTriggers)
     const withheld = new Set<string>()
     for (const name of new Set(matches.map(({ skill }) => skill.name))) {
       try {
         await this.manager.requireTrusted(name, 'put text before a prompt')
       } catch (error) {
         withheld.add(name)
-        const folder = declared.find((skill) => skill.name === name)?.source ?? ''
+        const folder = skillsWithTriggers.find((skill) => skill.name === name)?.source ?? ''
         const isNamed = this.#environment.options.skillDirs?.includes(folder) === true
         const reason = isNamed
           ? `it is untrusted. To trust it, add ${folder} to the option trustedPaths.`
@@ -116,19 +116,19 @@ export class SkillSet {
   /** Returns a warning about untrusted skills of `skillDirs` that declare what only a trusted skill gets. */
   async trustWarning(): Promise<string | undefined> {
     const folders = this.#environment.options.skillDirs ?? []
-    const untrusted = (await this.manager.list()).filter(
+    const untrustedSkills = (await this.manager.list()).filter(
       (info) =>
         folders.includes(info.source) && info.trustLevel === 'untrusted' && needsTrust(info),
     )
-    if (untrusted.length === 0) return undefined
-    const names = untrusted.map(({ name }) => name).join(', ')
-    const sources = [...new Set(untrusted.map(({ source }) => source))].join(', ')
+    if (untrustedSkills.length === 0) return undefined
+    const names = untrustedSkills.map(({ name }) => name).join(', ')
+    const sources = [...new Set(untrustedSkills.map(({ source }) => source))].join(', ')
     return `Untrusted skills: ${names}. Their references, approvals, hooks and scripts have no effect. To trust them, add ${sources} to the option trustedPaths.`
   }
 
   async #prepare(): Promise<void> {
-    const failed = (await this.#registered).find(({ status }) => status === 'rejected')
-    if (failed?.status === 'rejected') throw failed.reason
+    const rejection = (await this.#registered).find(({ status }) => status === 'rejected')
+    if (rejection?.status === 'rejected') throw rejection.reason
     const { options, places, runtime } = this.#environment
     const { discover = true, skills = [], skillDirs = [], trustedPaths } = options
     requireFolders(runtime, { skillDirs, trustedPaths })
@@ -151,8 +151,8 @@ export class SkillSet {
 /** Whether a skill declares anything that an untrusted skill does not get. */
 function needsTrust({ fields }: SkillInfo): boolean {
   const { triggers, allowedTools, hooks, context, run, chain } = fields
-  const declared = [allowedTools, hooks, context, run, chain]
-  return triggers.length > 0 || declared.some((one) => one !== undefined)
+  const trustedFields = [allowedTools, hooks, context, run, chain]
+  return triggers.length > 0 || trustedFields.some((one) => one !== undefined)
 }
 
 function isName(skill: Skill | SkillInfo | string): skill is string {

@@ -15,8 +15,11 @@ export interface SkillCatalogue {
   incomplete: boolean
 }
 
-export function skillCatalogue(all: readonly SkillInfo[], tokenBudget: number): SkillCatalogue {
-  const skills = all.filter(({ fields }) => !fields.disableModelInvocation)
+export function skillCatalogue(
+  allSkills: readonly SkillInfo[],
+  tokenBudget: number,
+): SkillCatalogue {
+  const skills = allSkills.filter(({ fields }) => !fields.disableModelInvocation)
   if (skills.length === 0) return { text: '', skills, incomplete: false }
   const entries = skills.map(({ name, description, path, fields, trustLevel }) => {
     const forks = fields.context === 'fork' && trustLevel === 'trusted'

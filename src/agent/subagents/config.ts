@@ -19,12 +19,12 @@ import type { AgentEvent, AgentTool, ModelObject, SchemaType } from '#agent/type
 
 const nameForm = 'up to 64 letters, digits, `-`, `_` and `.`, beginning with a letter or digit'
 const notEmpty = 'a text that is not empty'
-const text = required(notEmpty).regex(/\S/, notEmpty)
+const text = requiredText(notEmpty).regex(/\S/, notEmpty)
 const names = z.array(text, 'a list of names').nullish()
 const modelForm = 'a `provider:name` or a model object'
 
 const definitionSchema = z.strictObject({
-  name: required(nameForm).regex(/^[\p{L}\p{N}][\p{L}\p{N}._-]{0,63}$/u, nameForm),
+  name: requiredText(nameForm).regex(/^[\p{L}\p{N}][\p{L}\p{N}._-]{0,63}$/u, nameForm),
   description: text,
   model: z.union([text, z.custom<ModelObject>(isObject)], modelForm).optional(),
   tools: z
@@ -119,14 +119,14 @@ export function requireConfig(definition: SubagentConfig): SubagentConfig {
   const { config, problems } = readConfig(definition)
   if (config) return config
   const { name } = definition
-  const named = typeof name === 'string' && name !== '' ? ` ${name}` : ''
+  const nameText = typeof name === 'string' && name !== '' ? ` ${name}` : ''
   const diagnostics = problems.map(({ field, problem, hint }): Diagnostic => {
     const code = `subagent-${field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
     return { code, severity: 'error', message: `\`${field}\` ${problem}`, path: field, hint }
   })
   throw new SubagentConfigError({
     code: 'subagent-config',
-    message: `The subagent${named} cannot be used: ${diagnostics.map(({ message }) => message).join('; ')}.`,
+    message: `The subagent${nameText} cannot be used: ${diagnostics.map(({ message }) => message).join('; ')}.`,
     hint: diagnostics.flatMap(({ hint }) => hint ?? []).join(' ') || undefined,
     diagnostics,
   })
@@ -163,7 +163,7 @@ function withoutNulls(value: Readonly<Record<string, unknown>>): Record<string, 
   )
 }
 
-function required(form: string): z.ZodString {
+function requiredText(form: string): z.ZodString {
   return z.string({ error: ({ input }) => (input === undefined ? 'given' : form) })
 }
 

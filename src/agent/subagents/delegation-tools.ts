@@ -10,7 +10,7 @@ import type { SubagentConfig } from './config.ts'
 import type { DelegationHandle, SubagentResult } from './delegation.ts'
 import type { SubagentManager } from './manager.ts'
 
-const keptResults = 20
+const maxResults = 20
 
 /** Offers the tools that delegate, and tells the model when a background delegation is over. */
 export class DelegationPart implements SessionPart {
@@ -120,8 +120,9 @@ export class DelegationPart implements SessionPart {
     this.#background.delete(id)
     this.#background.set(id, handle)
     const { status } = await handle.result()
-    const finished = [...this.#background.values()].filter(({ isComplete }) => isComplete)
-    for (const outdated of finished.slice(0, -keptResults)) this.#background.delete(outdated.id)
+    const finishedHandles = [...this.#background.values()].filter(({ isComplete }) => isComplete)
+    for (const outdatedHandle of finishedHandles.slice(0, -maxResults))
+      this.#background.delete(outdatedHandle.id)
     this.#session?.steer(
       `The background delegation ${id} to ${subagentName} is over: ${status}. Get its answer with delegation_status.`,
     )

@@ -52,7 +52,7 @@ export function discoverAgents(options: DiscoverAgentsOptions): AgentDiscovery {
   const trust = trustPolicy(options)
   const agents = new Map<string, AgentInfo>()
   const withheld: WithheldAgent[] = []
-  const broken: BrokenAgent[] = []
+  const brokenAgents: BrokenAgent[] = []
   const diagnostics: Diagnostic[] = [...trust.diagnostics]
   for (const { directory, ...place } of agentPlaces(options.runtime, options.precedence)) {
     const { files, problems } = agentFilesIn(directory)
@@ -63,27 +63,27 @@ export function discoverAgents(options: DiscoverAgentsOptions): AgentDiscovery {
       const { config, ...reading } = readAgentAt(path)
       diagnostics.push(...reading.diagnostics)
       if (!config) {
-        broken.push({ path, name: reading.name, diagnostics: reading.diagnostics })
+        brokenAgents.push({ path, name: reading.name, diagnostics: reading.diagnostics })
         continue
       }
       const { name, description } = config
       const subject = { name, scope: place.scope, path }
       const { level, reason, hint } = agentTrust(subject, trust.policy)
-      const preferred = agents.get(name)
+      const preferredAgent = agents.get(name)
       if (level !== 'trusted') {
         withheld.push({ name, description, path, reason, hint })
         const message = `the subagent ${name} is not used: ${reason}`
         diagnostics.push({ code: 'agent-untrusted', severity: 'warning', message, path, hint })
-      } else if (!preferred) {
+      } else if (!preferredAgent) {
         agents.set(name, { config, path, ...place, shadows: [], diagnostics: reading.diagnostics })
       } else {
-        agents.set(name, { ...preferred, shadows: [...preferred.shadows, path] })
-        const isSameFolder = dirname(preferred.path) === dirname(path)
-        if (isSameFolder) diagnostics.push(sameName(name, preferred.path, path))
+        agents.set(name, { ...preferredAgent, shadows: [...preferredAgent.shadows, path] })
+        const isSameFolder = dirname(preferredAgent.path) === dirname(path)
+        if (isSameFolder) diagnostics.push(sameName(name, preferredAgent.path, path))
       }
     }
   }
-  return { agents: [...agents.values()], withheld, broken, diagnostics }
+  return { agents: [...agents.values()], withheld, broken: brokenAgents, diagnostics }
 }
 
 /** Warns about a definition whose name another definition in the same folder has. */
@@ -128,10 +128,10 @@ export function subagentNotFound(
   { withheld, broken }: AgentDiscovery,
 ): SubagentNotFoundError {
   const subagent = `subagent ${safeLine(name)}`
-  const untrusted = withheld.find((agent) => agent.name === name)
-  if (untrusted) {
-    const message = `The ${subagent} is not used: ${untrusted.reason} (${untrusted.path}).`
-    const { hint } = untrusted
+  const untrustedAgent = withheld.find((agent) => agent.name === name)
+  if (untrustedAgent) {
+    const message = `The ${subagent} is not used: ${untrustedAgent.reason} (${untrustedAgent.path}).`
+    const { hint } = untrustedAgent
     return new SubagentNotFoundError({ code: 'subagent-untrusted', message, hint })
   }
   const file = broken.find((agent) => agent.name === name || basename(agent.path, '.md') === name)

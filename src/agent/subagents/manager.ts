@@ -45,7 +45,7 @@ const delegateOptions: OptionOwner<DelegateOptions> = {
   },
 }
 
-const keptDelegations = 20
+const maxFinished = 20
 
 const defaultConcurrency = 10
 
@@ -83,9 +83,9 @@ export class SubagentManager {
   constructor(
     parent: SubagentParent | { readonly subagentParent: SubagentParent },
     configs: readonly SubagentConfig[] = [],
-    given: SubagentManagerOptions = {},
+    rawOptions: SubagentManagerOptions = {},
   ) {
-    const options = checkAgentOptions(given, managerOptions)
+    const options = checkAgentOptions(rawOptions, managerOptions)
     requireOptions(managerLimits, options, 'a SubagentManager')
     const { files, concurrency = defaultConcurrency } = options
     this.#parent = parentOf(parent)
@@ -132,9 +132,9 @@ export class SubagentManager {
    *   for a skill of the definition that does not exist.
    */
   async spawn(name: string, task: string, options: DelegateOptions = {}): Promise<Subagent> {
-    const checked = checkAgentOptions(options, delegateOptions)
-    const request = { config: this.#requireConfig(name), task, options: checked }
-    const subagent = await this.#create(request, checked.signal)
+    const checkedOptions = checkAgentOptions(options, delegateOptions)
+    const request = { config: this.#requireConfig(name), task, options: checkedOptions }
+    const subagent = await this.#create(request, checkedOptions.signal)
     const start = () => this.#start(subagent, request, this.#stopperFor(request))
     return {
       id: subagent.id,
@@ -182,8 +182,8 @@ export class SubagentManager {
     refuseNesting(agent ?? forkName(activation.name))
     const config = agent === undefined ? undefined : this.#requireConfig(agent)
     await this.#refuseCycle(`skill:${activation.name}`)
-    const forked = forkedTask(activation, config, this.#parent.environment.options)
-    const handle = await this.#begin({ ...forked, options, forked: activation })
+    const forkTask = forkedTask(activation, config, this.#parent.environment.options)
+    const handle = await this.#begin({ ...forkTask, options, forked: activation })
     return await handle.result()
   }
 
@@ -199,14 +199,14 @@ export class SubagentManager {
       const message = `The delegation ${id} to ${running.subagentName} is not over.`
       throw new SubagentDelegationError({ code: 'delegation-running', message })
     }
-    const finished = this.#finished.get(id)
-    if (!finished) {
+    const finishedDelegation = this.#finished.get(id)
+    if (!finishedDelegation) {
       const message = `There is no finished delegation ${id} to resume.`
       const ids = [...this.#finished.keys()].join(', ')
       const hint = `Only the last ones are kept. There are ${ids || 'none'}.`
       throw new SubagentDelegationError({ code: 'delegation-unknown', message, hint })
     }
-    const { subagent, messages: contextMessages, used, request } = finished
+    const { subagent, messages: contextMessages, used, request } = finishedDelegation
     const { model, maxTurns, maxTokens, outputSchema } = request?.options ?? {}
     const previousOptions = { model, maxTurns, maxTokens, outputSchema }
     this.#finished.delete(id)
@@ -220,7 +220,7 @@ export class SubagentManager {
         usedBefore: used,
       })
     } catch (error) {
-      this.#finished.set(id, finished)
+      this.#finished.set(id, finishedDelegation)
       throw error
     }
   }
@@ -284,12 +284,15 @@ export class SubagentManager {
   }
 
   async #begin(request: DelegationRequest): Promise<DelegationHandle> {
-    const checked = { ...request, options: checkAgentOptions(request.options, delegateOptions) }
+    const checkedRequest = {
+      ...request,
+      options: checkAgentOptions(request.options, delegateOptions),
+    }
     // The time limit includes the start of the MCP servers.
-    const stopper = this.#stopperFor(checked)
+    const stopper = this.#stopperFor(checkedRequest)
     try {
-      const subagent = await this.#create(checked, stopper.signal)
-      return this.#start(subagent, checked, stopper)
+      const subagent = await this.#create(checkedRequest, stopper.signal)
+      return this.#start(subagent, checkedRequest, stopper)
     } catch (error) {
       stopper.end()
       throw error
@@ -352,7 +355,7 @@ export class SubagentManager {
         request,
       })
       const [oldest = ''] = this.#finished.keys()
-      if (this.#finished.size > keptDelegations) this.#finished.delete(oldest)
+      if (this.#finished.size > maxFinished) this.#finished.delete(oldest)
     }
     const handle = new DelegationHandle({
       ...request,

@@ -121,14 +121,14 @@ export function findCycle(
   skills: readonly { name: string; fields: Pick<SkillInfo['fields'], 'context' | 'agent'> }[],
   configOf: (name: string) => Pick<SubagentConfig, 'skills'> | undefined,
 ): readonly string[] | undefined {
-  const seen = new Set<string>()
+  const visited = new Set<string>()
   return visit(start, [])
 
   function visit(label: string, path: readonly string[]): readonly string[] | undefined {
-    const before = path.indexOf(label)
-    if (before !== -1) return [...path.slice(before), label]
-    if (seen.has(label)) return undefined
-    seen.add(label)
+    const firstIndex = path.indexOf(label)
+    if (firstIndex !== -1) return [...path.slice(firstIndex), label]
+    if (visited.has(label)) return undefined
+    visited.add(label)
     for (const next of successors(label)) {
       const cycle = visit(next, [...path, label])
       if (cycle) return cycle

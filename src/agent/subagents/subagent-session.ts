@@ -208,8 +208,8 @@ async function subagentSkills(input: SubagentInput): Promise<SubagentSkills> {
   const inInstructions = await loadSkills(config.skills ?? [], parentSkills, config.name, source)
   const activations = forked ? [...inInstructions, forked] : inInstructions
   if (!parentSkills) return { inInstructions, active: [], tools: [] }
-  const loaded = activations.map((activation) => parentSkills.load(activation, signal))
-  const active = (await Promise.all(loaded)).flat()
+  const loading = activations.map((activation) => parentSkills.load(activation, signal))
+  const active = (await Promise.all(loading)).flat()
   const resources = resourceTools(
     active.map(({ skill }) => skill),
     parentSkills.manager,
@@ -240,8 +240,8 @@ function callSettingsOf(
     typeof name === 'string' ? name.split(':', 1)[0] : name
   const usesSameProvider = model === undefined || providerOf(model) === providerOf(parent.model)
   if (!usesSameProvider) return { ...general, ...overrides }
-  const merged = { ...general, providerOptions, ...overrides }
-  return { ...merged, headers: { ...headers, ...overrides.headers } }
+  const mergedSettings = { ...general, providerOptions, ...overrides }
+  return { ...mergedSettings, headers: { ...headers, ...overrides.headers } }
 }
 
 /** Copies messages, without calls that lack their result and results that lack their call. */

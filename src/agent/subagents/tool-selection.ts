@@ -31,7 +31,9 @@ export function selectTools(input: ToolSelectionInput): ToolSelection {
   const values = entries.filter((entry) => typeof entry !== 'string')
   const selectors = toolSelectors(entries.filter((entry) => typeof entry === 'string'))
   // An entry with a pattern denies calls, not the tool; calls are checked one by one.
-  const denied = toolSelectors(input.disallowed ?? []).filter((one) => one.pattern === undefined)
+  const deniedTools = toolSelectors(input.disallowed ?? []).filter(
+    (one) => one.pattern === undefined,
+  )
   const ceiling = input.ceiling.filter(({ origin }) => origin.kind !== 'agent')
 
   const limits = new Map<string, readonly string[]>()
@@ -42,7 +44,8 @@ export function selectTools(input: ToolSelectionInput): ToolSelection {
     const matching = selectors.filter(({ selects }) => selects(tool))
     if (names.has(tool.name) || (!isValue && matching.length === 0)) continue
     names.add(tool.name)
-    if ((input.readOnly && !tool.readOnly) || denied.some(({ selects }) => selects(tool))) continue
+    if ((input.readOnly && !tool.readOnly) || deniedTools.some(({ selects }) => selects(tool)))
+      continue
     tools.push(tool)
     const patterns = matching.flatMap(({ pattern }) => pattern ?? [])
     const isLimited = !isValue && patterns.length === matching.length

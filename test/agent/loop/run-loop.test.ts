@@ -33,7 +33,7 @@ async function run(
     model: () => model,
     instructions: 'Be brief.',
     messages: [{ role: 'user', content: 'Go.' }],
-    offered: () => [],
+    offeredTools: () => [],
     permit: async () => ({ allowed: true }),
     maxTurns: 20,
     onUsage: (entry) => usage.push(entry),
@@ -79,7 +79,7 @@ describe('a run that completes', () => {
   it('calls a tool and continues with its result', async () => {
     const tool = echoTool('skill.echo')
     const { outcome, model, events } = await run([call('skill__echo', { a: 1 }), says('Done.')], {
-      offered: () => [tool],
+      offeredTools: () => [tool],
     })
     expect(outcome.status).toBe('completed')
     expect(outcome.turns).toBe(2)
@@ -116,7 +116,7 @@ describe('a run that completes', () => {
       },
     })
     const { model } = await run([calls([{ name: 'first' }, { name: 'second' }]), says('Done.')], {
-      offered: () => [first, second],
+      offeredTools: () => [first, second],
     })
     expect(order).toEqual(['second', 'first'])
     expect(resultsSeen(model, 1)).toEqual(['one', 'two'])
@@ -132,7 +132,7 @@ describe('a run that completes', () => {
       },
     })
     const { model } = await run([call('load'), call('late'), says('Done.')], {
-      offered: () => (active ? [load, late] : [load]),
+      offeredTools: () => (active ? [load, late] : [load]),
     })
     const offered = model.doGenerateCalls.map((made) => made.tools?.map(({ name }) => name))
     expect(offered).toEqual([['load'], ['load', 'late'], ['load', 'late']])
@@ -152,7 +152,7 @@ describe('a run that completes', () => {
   it('reads messages that arrived in the meantime before the next step', async () => {
     let asked = 0
     const { model } = await run([call('echo'), says('Done.')], {
-      offered: () => [echoTool()],
+      offeredTools: () => [echoTool()],
       steering: () => (++asked === 2 ? ['Use Paris, Texas.'] : []),
     })
     const last = model.doGenerateCalls[1]?.prompt.at(-1)
@@ -183,7 +183,7 @@ describe('a run that completes', () => {
 describe('what the model does wrong', () => {
   it('is a call of a tool that does not exist, and the answer lists the tools', async () => {
     const { model, outcome } = await run([call('raed'), says('Done.')], {
-      offered: () => [echoTool('read'), echoTool('write')],
+      offeredTools: () => [echoTool('read'), echoTool('write')],
     })
     expect(resultsSeen(model, 1)).toEqual([
       'Error: there is no tool called raed. The tools are: read, write.',
@@ -194,7 +194,7 @@ describe('what the model does wrong', () => {
   it('includes a display name of a tool, and the history contains the wire name', async () => {
     const tool = echoTool('pdf.extract')
     const { outcome } = await run([call('pdf.extract', { page: 1 }), says('Done.')], {
-      offered: () => [tool],
+      offeredTools: () => [tool],
     })
     expect(tool.seen).toEqual([{ page: 1 }])
     expect(JSON.stringify(outcome.messages)).not.toContain('"pdf.extract"')
@@ -215,7 +215,9 @@ describe('what the model does wrong', () => {
           required: ['path'],
         },
       })
-      const { model } = await run([call('echo', input), says('Done.')], { offered: () => [tool] })
+      const { model } = await run([call('echo', input), says('Done.')], {
+        offeredTools: () => [tool],
+      })
       expect(resultsSeen(model, 1)[0]).toContain(sentence)
       expect(tool.seen).toEqual([])
     },
@@ -228,7 +230,7 @@ describe('what the model does wrong', () => {
       },
     })
     const { model, outcome, events } = await run([call('echo'), says('Done.')], {
-      offered: () => [tool],
+      offeredTools: () => [tool],
     })
     expect(resultsSeen(model, 1)).toEqual(['Error: the disk is full'])
     expect(outcome.status).toBe('completed')
@@ -238,7 +240,7 @@ describe('what the model does wrong', () => {
   it('tells the model why a call was refused', async () => {
     const tool = echoTool('shell')
     const { model } = await run([call('shell'), says('Done.')], {
-      offered: () => [tool],
+      offeredTools: () => [tool],
       permit: async () => ({ allowed: false, reason: 'the user said no' }),
     })
     expect(resultsSeen(model, 1)).toEqual(['Error: shell was refused: the user said no'])
@@ -247,7 +249,7 @@ describe('what the model does wrong', () => {
 
   it('cuts a result of 10 MB, with a notice of how much is missing', async () => {
     const tool = echoTool('echo', { execute: async () => 'x'.repeat(10_000_000) })
-    const { model } = await run([call('echo'), says('Done.')], { offered: () => [tool] })
+    const { model } = await run([call('echo'), says('Done.')], { offeredTools: () => [tool] })
     const [seen = ''] = resultsSeen(model, 1)
     expect(seen.length).toBeLessThan(51_000)
     expect(seen).toContain('9950000 of 10000000 characters were left out')
@@ -257,7 +259,7 @@ describe('what the model does wrong', () => {
     const model = new MockLanguageModelV4({
       doGenerate: async ({ tools }) => (tools === undefined ? says('I was stuck.') : call('echo')),
     })
-    const { outcome } = await run(model, { offered: () => [echoTool()] })
+    const { outcome } = await run(model, { offeredTools: () => [echoTool()] })
     expect(outcome).toMatchObject({
       status: 'capped',
       text: 'I was stuck.',
@@ -274,7 +276,9 @@ describe('what the model does wrong', () => {
       doGenerate: async ({ tools }) =>
         tools === undefined ? says('I was stuck.') : call(asked++ % 2 === 0 ? 'ping' : 'pong'),
     })
-    const { outcome } = await run(model, { offered: () => [echoTool('ping'), echoTool('pong')] })
+    const { outcome } = await run(model, {
+      offeredTools: () => [echoTool('ping'), echoTool('pong')],
+    })
     expect(outcome).toMatchObject({
       status: 'capped',
       turns: 11,
@@ -301,7 +305,7 @@ describe('a run that ends before the model is done', () => {
       doGenerate: async ({ tools }) =>
         tools === undefined ? says('Half done.') : call('echo', { count: count++ }),
     })
-    const { outcome, usage } = await run(model, { offered: () => [echoTool()], maxTurns: 3 })
+    const { outcome, usage } = await run(model, { offeredTools: () => [echoTool()], maxTurns: 3 })
     expect(outcome).toMatchObject({
       status: 'capped',
       text: 'Half done.',
@@ -320,7 +324,7 @@ describe('a run that ends before the model is done', () => {
         content: [{ type: 'text', text: 'Half.' }, ...call('echo', { count }).content],
       }),
     })
-    const { outcome } = await run(model, { offered: () => [echoTool()], maxTurns: 1 })
+    const { outcome } = await run(model, { offeredTools: () => [echoTool()], maxTurns: 1 })
     expect(outcome).toMatchObject({ status: 'capped', text: 'Half.' })
     expect(outcome.messages.at(-1)).toEqual({
       role: 'assistant',
@@ -336,7 +340,9 @@ describe('a run that ends before the model is done', () => {
       statusCode: 503,
       isRetryable: false,
     })
-    const { outcome, usage } = await run([call('echo'), error], { offered: () => [echoTool()] })
+    const { outcome, usage } = await run([call('echo'), error], {
+      offeredTools: () => [echoTool()],
+    })
     expect(outcome).toMatchObject({
       status: 'failed',
       error: 'The model call failed (HTTP 503): upstream is down',
@@ -372,7 +378,7 @@ describe('a run that ends before the model is done', () => {
       },
     })
     const { outcome, usage } = await run([call('echo'), says('never')], {
-      offered: () => [tool],
+      offeredTools: () => [tool],
       signal: controller.signal,
     })
     expect(outcome.status).toBe('cancelled')
@@ -413,7 +419,7 @@ describe('a run that ends before the model is done', () => {
 
   it('fails if two tools would have one name', async () => {
     const { outcome } = await run([says('never')], {
-      offered: () => [echoTool('a.b'), echoTool('a__b')],
+      offeredTools: () => [echoTool('a.b'), echoTool('a__b')],
     })
     expect(outcome).toMatchObject({
       status: 'failed',
@@ -440,7 +446,7 @@ describe('a structured answer', () => {
   it('is not required from the provider while tools are offered', async () => {
     const { outcome, model } = await run([call('echo'), says('{"count": 2}')], {
       outputSchema,
-      offered: () => [echoTool()],
+      offeredTools: () => [echoTool()],
     })
     expect(outcome.output).toEqual({ count: 2 })
     expect(model.doGenerateCalls[1]?.responseFormat).not.toMatchObject({ type: 'json' })
