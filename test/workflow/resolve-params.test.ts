@@ -50,7 +50,7 @@ describe('a reference to the call', () => {
     ['$sql.table', { query: 7 }],
     ['$sql.database', { query: 'SELECT * FROM users' }],
   ])('%s with %j has no value, and no step ran for it', (reference, called) => {
-    const gap = { parameter: 'it', waitsFor: [], asked: false }
+    const gap = { parameter: 'it', waitsFor: [], isFromStep: false }
     expect(resolved({ it: reference }, called).missing).toEqual([{ ...gap, reference }])
     const optional = `${reference}?`
     expect(resolved({ it: optional }, called)).toEqual({
@@ -67,7 +67,7 @@ describe('a reference to a step', () => {
   it.each(['$found.id', '$steps.1.id', '$found.id ?? $call.id', '$found.id ?? none'])(
     '%s waits for the step, whatever path follows',
     (reference) => {
-      const gap = { parameter: 'it', reference, waitsFor: [1], asked: false }
+      const gap = { parameter: 'it', reference, waitsFor: [1], isFromStep: false }
       expect(resolved({ it: reference }, { id: 8 })).toEqual({
         params: {},
         missing: [gap],
@@ -92,7 +92,7 @@ describe('a reference to a step', () => {
       const called = { query: 'SELECT * FROM users' }
       expect(resolved({ it: reference }, called, answer)).toEqual({
         params: {},
-        missing: [{ parameter: 'it', reference, waitsFor: [], asked: true }],
+        missing: [{ parameter: 'it', reference, waitsFor: [], isFromStep: true }],
         leftOut: [],
       })
     },
@@ -118,11 +118,11 @@ it('resolves references in lists and objects, and leaves out those without a val
       escaped: '$call.id',
     },
     missing: [
-      { parameter: 'filter.deep.id', reference: '$call.missing', waitsFor: [], asked: false },
+      { parameter: 'filter.deep.id', reference: '$call.missing', waitsFor: [], isFromStep: false },
     ],
     leftOut: [
-      { parameter: 'list', reference: '$call.none?', waitsFor: [], asked: false },
-      { parameter: 'filter.none', reference: '$call.none?', waitsFor: [], asked: false },
+      { parameter: 'list', reference: '$call.none?', waitsFor: [], isFromStep: false },
+      { parameter: 'filter.none', reference: '$call.none?', waitsFor: [], isFromStep: false },
     ],
   })
 })
