@@ -122,6 +122,32 @@ describe('the check of a proof', () => {
     )
   })
 
+  it('fails for files that nobody has committed since the run, and names them', async () => {
+    const other = makeRepository()
+    try {
+      other.skills({
+        ship: { metadata: ['chain: |', '  look check="test -f draft.txt"'] },
+        look: {},
+      })
+      other.commit()
+      other.write('draft.txt', 'x')
+      await other.drive('ship', 'look')
+      rmSync(join(other.directory, 'draft.txt'))
+      await other.prove()
+      const { code, failed } = await other.check('--commit HEAD')
+      expect({ code, failed }).toEqual({
+        code: 1,
+        failed: [
+          expect.stringMatching(
+            /has other files .* not committed at the end of the run: draft\.txt$/,
+          ),
+        ],
+      })
+    } finally {
+      other.remove()
+    }
+  })
+
   it('fails for a chain that differs from the one of the base', async () => {
     const path = '.skillrail/skills/release/SKILL.md'
     write(path, readFileSync(join(directory, path), 'utf8').replace('    helped\n', ''))
