@@ -138,6 +138,10 @@ const groups = {
       'Maximum estimated tokens of references that the hook adds at once; others are named.',
       integer(10_000, 100, 10_000_000),
     ),
+    notice: userSetting(
+      '`line`: where the client can, it shows you which references the hook added to your prompt.',
+      choice('none', 'line'),
+    ),
   },
   rail: {
     start: userSetting(

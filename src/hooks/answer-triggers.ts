@@ -3,6 +3,7 @@ import { objectOf, parseJson } from '#core/json'
 import { mayBeMcpName } from '#core/mcp-names'
 import { findWorkspace } from '#core/read-files'
 import type { Runtime } from '#core/runtime'
+import { safeLine } from '#core/text'
 import { type InjectedReference, planInjection } from '#trigger/inject'
 import { matchPrompt, type TriggerMatch } from '#trigger/match'
 import { isRequired, matchToolCall, type McpCall, type ToolCall } from '#trigger/tool-call'
@@ -21,6 +22,8 @@ export interface Answered extends HookAnswer, Partial<HookTrace> {
   context?: string
   /** What the rail says. */
   railContext?: string
+  /** One line for the user about the references. */
+  notice?: string | undefined
 }
 
 /** Answers an event with the references of triggers; undefined if no trigger fires. */
@@ -174,8 +177,12 @@ function contextAnswer(
   const share = shares[part.number - 1] ?? ''
   const answer = adapter.answer(share, payload.eventName || adapter.events[payload.event] || '')
   const { stderr, ...facts } = outcome(references, rest, withheld)
+  const isShown = cache.notice === 'line' && payload.event === 'prompt' && part.number === 1
+  const notice = isShown ? noticeOf(facts.injected) : undefined
+  const shown = notice === undefined ? undefined : adapter.tell?.(notice)
   return {
-    stdout: share === '' ? '' : `${JSON.stringify(answer)}\n`,
+    notice,
+    stdout: share === '' ? '' : `${JSON.stringify({ ...answer, ...shown })}\n`,
     stderr: part.number > 1 ? '' : stderr,
     context: share,
     ...facts,
@@ -198,6 +205,16 @@ function outcome(
     }),
     withheld: [...withheld, ...rest.map(because(tooLarge))],
   }
+}
+
+const mostNamed = 3
+
+/** Such as `Skillrail added deploy/references/staging.md`. */
+function noticeOf(injected: HookTrace['injected']): string | undefined {
+  if (injected.length === 0) return undefined
+  const names = injected.slice(0, mostNamed).map(({ skill, path }) => `${skill}/${path}`)
+  const rest = injected.length - names.length
+  return safeLine(`Skillrail added ${names.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`)
 }
 
 const tooLarge = 'it is larger than the client or hooks.budget takes'

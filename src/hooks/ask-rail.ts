@@ -121,6 +121,8 @@ export function joined(
   const text = `${rail.railContext ?? ''}\n\n${triggers.context ?? ''}`
   const event = payload.eventName || adapter.events[payload.event] || ''
   const railOutput = objectOf(parseJson(rail.stdout))
-  const answer = { ...railOutput, ...adapter.answer(text, event) }
+  // A line of the rail is more important.
+  const notice = triggers.notice === undefined ? undefined : adapter.tell?.(triggers.notice)
+  const answer = { ...notice, ...railOutput, ...adapter.answer(text, event) }
   return { ...triggers, stdout: `${JSON.stringify(answer)}\n`, rail: rail.rail }
 }

@@ -64,6 +64,7 @@ export function refreshCache(runtime: Runtime, place: CachePlace): { file: Buffe
     settled: newest < startedAt - clockGrainMs,
     repeat: settings.hooks.repeat,
     budget: settings.hooks.budget,
+    notice: settings.hooks.notice,
     problems: problemsIn(discovery),
     skills: {
       path: now.map(({ path }) => path),

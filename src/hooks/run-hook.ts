@@ -39,7 +39,7 @@ export async function runHook(request: HookRequest): Promise<HookAnswer> {
   try {
     const answer = await answerEvent(located, payload, startedAt, trace)
     if (!answer) return silence
-    const { stdout, stderr, context: _context, railContext: _rail, ...facts } = answer
+    const { stdout, stderr, context: _text, railContext: _rail, notice: _line, ...facts } = answer
     trace(facts)
     return { stdout, stderr }
   } catch (error) {

@@ -15,6 +15,7 @@ export interface TriggerCache {
   repeat: CacheHeader['repeat']
   /** Tokens that one answer may add. */
   budget: number
+  notice: CacheHeader['notice']
   /** Problems with skills that cannot be used; only if the cache was just made. */
   problems: readonly string[]
   pathOf(name: string): string | undefined
@@ -48,6 +49,8 @@ export interface CacheHeader {
   settled: boolean
   repeat: 'prompt' | 'session'
   budget: number
+  /** Whether the user sees a line about the references. */
+  notice: 'none' | 'line'
   problems: readonly string[]
   /** One list for each fact, because thousands of objects take longer to parse. */
   skills: {
@@ -176,6 +179,7 @@ export function openCache(
   return {
     repeat: header.repeat,
     budget: header.budget,
+    notice: header.notice,
     problems: typeof index === 'string' ? [] : header.problems,
     pathOf: (name: string): string | undefined => paths[names.indexOf(name)],
     *candidates(prompt: string) {

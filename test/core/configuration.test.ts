@@ -53,7 +53,7 @@ it('has the defaults if nothing is configured', () => {
         idleExit: 1800,
       },
       agent: { model: '', baseUrl: '', maxTurns: 50, contextTokens: 100_000, concurrency: 10 },
-      hooks: { budget: 10_000, repeat: 'prompt' },
+      hooks: { budget: 10_000, notice: 'none', repeat: 'prompt' },
       rail: { start: 'invoked', approval: 'prompted', signingKey: '', allowedSigners: '' },
       restate: {
         url: 'http://127.0.0.1:8080',

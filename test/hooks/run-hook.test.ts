@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { TrustStore } from '../../src/trust/store.ts'
 import { skillPart } from '../../src/trust/model.ts'
 import type { Platform } from '../../src/hooks/adapters.ts'
@@ -395,6 +395,52 @@ it('names references that do not fit the budget by their paths', async () => {
   expect(stdout).toContain('SMALL')
   expect(stdout).toContain(small.replace('b.md', 'a.md'))
   expect(stdout.length).toBeLessThan(4000)
+})
+
+describe('the line about references for the user', () => {
+  function fixtureWith(notice: string | undefined, names: readonly string[]) {
+    const fixture = makeFixture()
+    const config = notice === undefined ? {} : { hooks: { notice } }
+    fixture.write('.config/skillrail/config.json', JSON.stringify(config))
+    fixture.skill(
+      'saw',
+      names.map((name) => ['^/saw', name]),
+    )
+    for (const name of names) fixture.write(`.agents/skills/saw/${name}`, `TEXT of ${name}`)
+    return fixture
+  }
+  const shown = ({ stdout }: { stdout: string }): unknown => JSON.parse(stdout).systemMessage
+
+  it.each(['claude', 'codex', 'gemini', 'qwen'] as const)(
+    'is shown by %s beside the references, if the user wants it',
+    async (client) => {
+      const { ask } = fixtureWith('line', ['a.md', 'b.md'])
+      const answer = await ask(client, '/saw')
+      expect(shown(answer)).toBe('Skillrail added saw/a.md, saw/b.md')
+      expect(answer.stdout).toContain('TEXT of a.md')
+    },
+  )
+
+  it('names the first of many', async () => {
+    const { ask } = fixtureWith('line', ['a.md', 'b.md', 'c.md', 'd.md', 'e.md'])
+    const line = 'Skillrail added saw/a.md, saw/b.md, saw/c.md and 2 more'
+    expect(shown(await ask('claude', '/saw'))).toBe(line)
+  })
+
+  it.each(['none', undefined])('is not shown otherwise: %s', async (notice) => {
+    const { ask } = fixtureWith(notice, ['a.md'])
+    const answer = await ask('claude', '/saw')
+    expect(answer.stdout).toContain('TEXT of a.md')
+    expect(shown(answer)).toBeUndefined()
+  })
+
+  it('changes nothing in the clients that show no line, and at a prompt without references', async () => {
+    const { ask } = fixtureWith('line', ['a.md'])
+    expect((await ask('claude', 'something else')).stdout).toBe('')
+    for (const client of ['copilot', 'cursor', 'opencode', 'pi'] as const) {
+      expect((await ask(client, '/saw')).stdout).not.toContain('Skillrail added')
+    }
+  })
 })
 
 it('injects the SKILL.md itself if a trigger names it, without a warning', async () => {
