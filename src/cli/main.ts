@@ -2,6 +2,7 @@ import { constants } from 'node:os'
 import { resolve } from 'node:path'
 import { jsonText, nearest, safeText } from '#core/text'
 import { packageVersion, systemRuntime } from '#core/runtime'
+import { asCalled } from './called-as.ts'
 import { type Io, processIo } from './terminal.ts'
 import { type CommandEntry, commands, globalOptions, groupSummaries, inFull } from './registry.ts'
 import {
@@ -27,13 +28,15 @@ export async function main(argv: readonly string[], io: Io = processIo()): Promi
   }
 }
 
-function tellFailure(error: unknown, argv: readonly string[], { stdout, stderr }: Io): void {
+function tellFailure(error: unknown, argv: readonly string[], io: Io): void {
+  const { stdout, stderr } = io
   try {
     if (argv.includes('--json')) {
       return stdout.write(`${jsonText(failureReport(error), 2)}\n`)
     }
   } catch {}
-  stderr.write(failureText(error, argv.includes('--verbose')))
+  const text = failureText(error, argv.includes('--verbose'))
+  stderr.write(asCalled(text, io.runtime?.env ?? process.env))
 }
 
 async function dispatch(argv: readonly string[], io: Io): Promise<ExitCode> {

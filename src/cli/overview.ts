@@ -36,7 +36,9 @@ it. Ends with 1 if anything is invalid or failed.`,
       ? exitCode.failed
       : exitCode.done,
   render({ workspace, parts, next, settingsErrors }, screen) {
-    const steps = screen.table(next.map(({ command: line, purpose }) => [`  ${line}`, purpose]))
+    const steps = screen.table(
+      next.map(({ command: line, purpose }) => [`  ${screen.asCalled(line)}`, purpose]),
+    )
     return linesText([
       screen.style('bold', safeLine(workspace)),
       ...settingsLines(settingsErrors, screen),
@@ -59,7 +61,7 @@ function settingsLines(errors: readonly Diagnostic[], screen: Screen): Lines {
     '',
     `settings ${text}`,
     `  ${markOf('problem', screen)} ${safeLine(errors[0]?.path ?? '')}`,
-    `      ${screen.style('cyan', 'skillrail doctor')}`,
+    `      ${screen.style('cyan', screen.asCalled('skillrail doctor'))}`,
   ]
 }
 
@@ -80,14 +82,17 @@ function partLines({ name, summary, entries }: OverviewPart, screen: Screen): Li
     '',
     `${name.padEnd(9)}${safeLine(summary)}`,
     ...notable.slice(0, maxEntries).flatMap((entry) => entryLines(entry, screen)),
-    hiddenCount > 0 && `  … ${hiddenCount} more: skillrail ${commands[name]}`,
+    hiddenCount > 0 &&
+      screen.asCalled(`  … ${hiddenCount} more: skillrail ${commands[name]}`),
   ]
 }
 
 function entryLines({ name, status, state, about, fix }: OverviewEntry, screen: Screen): string[] {
   const text = cell([name, state, about].map((one) => safeLine(one)).join('  '), screen.width - 4)
   const line = `  ${markOf(status, screen)} ${text}`
-  return fix === undefined ? [line] : [line, `      ${screen.style('cyan', safeLine(fix))}`]
+  return fix === undefined
+    ? [line]
+    : [line, `      ${screen.style('cyan', screen.asCalled(safeLine(fix)))}`]
 }
 
 export function markOf(status: Check['status'], { style }: Screen): string {

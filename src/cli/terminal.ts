@@ -14,6 +14,7 @@ import {
 import { columnsOf, cutToColumns, linesText, safeText, withoutGithubCommands } from '#core/text'
 import type { Runtime } from '#core/runtime'
 import { writeAll } from '#core/write-files'
+import { asCalled } from './called-as.ts'
 
 /** What a command line reads and writes; tests pass their own. */
 export interface Io {
@@ -91,6 +92,7 @@ export interface Output {
   width: number
   style: Screen['style']
   table: Screen['table']
+  asCalled: Screen['asCalled']
   /** Writes text to stdout unchanged. */
   raw(text: string, isCommands?: boolean): void
   note(text: string): void
@@ -135,13 +137,15 @@ export function createOutput({
     if (waiting && sink.isTerminal) waiting.push(() => sink.write(text, isCommands))
     else sink.write(text, isCommands)
   }
-  const failure = (text: string) => write(stderr, `${safeText(text)}\n`)
+  const called = (text: string): string => asCalled(text, env)
+  const failure = (text: string) => write(stderr, `${safeText(called(text))}\n`)
   return {
     isTerminal,
     isLive: isTerminal && redraws,
     width,
     style,
     table: alignColumns,
+    asCalled: called,
     raw: (text: string, isCommands?: boolean) => write(stdout, text, isCommands),
     note(text: string): void {
       if (!quiet) failure(text)
@@ -169,7 +173,7 @@ export function createOutput({
     diagnostics(diagnostics: readonly Diagnostic[]): void {
       for (const diagnostic of diagnostics) {
         const silent = quiet && diagnostic.severity !== 'error'
-        if (!silent) write(stderr, `${diagnosticText(diagnostic, style)}\n`)
+        if (!silent) write(stderr, `${called(diagnosticText(diagnostic, style))}\n`)
       }
     },
   }

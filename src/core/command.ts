@@ -143,6 +143,8 @@ export interface Screen {
   stdoutTaken: boolean
   /** The text in a style of `util.styleText`; plain without a terminal or with NO_COLOR. */
   style(format: Parameters<typeof styleText>[0], text: string): string
+  /** The text with commands of ours as this user calls them, such as `npx skillrail trust`. */
+  asCalled(text: string): string
   /** Rows as aligned columns, two spaces apart, each with a newline. */
   table(rows: readonly (readonly string[])[]): string
 }

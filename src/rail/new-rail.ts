@@ -8,7 +8,6 @@ import { installedPlatforms, type PlatformStatus, platformStatuses } from '#hook
 import { locationTable } from '#library/locations'
 import { defaultChainPolicy } from '#skill/declarations'
 import { serializeSkill, type SkillSource } from '#skill/serialize'
-import { runnableText } from './command-lines.ts'
 
 export interface NewRail {
   /** The command that must succeed before anything is published. */
@@ -67,7 +66,7 @@ export function planNewRail(runtime: Runtime, options: NewRailOptions): NewRail 
     }),
     others: others.map((one) => ({ client: one.title, folder: folderFor([one], workspace) })),
     isRepository: existsSync(join(workspace, '.git')),
-    next: nextCommands(name, readers).map((line) => runnableText(line, runtime)),
+    next: nextCommands(name, readers),
   }
 }
 

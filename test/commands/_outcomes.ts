@@ -60,5 +60,6 @@ const screen: Screen = {
   verbose: true,
   stdoutTaken: false,
   style: (_format, text) => text,
+  asCalled: (text) => text,
   table: (rows) => rows.map((cells) => `${cells.join('  ')}\n`).join(''),
 }

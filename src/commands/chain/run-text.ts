@@ -32,7 +32,7 @@ export function renderRun(answer: RunAnswer, screen: Screen): string {
     timeline.length > 0 && '',
     summary(answer, screen),
     ...errorsOfRun(answer),
-    ...continuationLines(answer),
+    ...continuationLines(answer).map(screen.asCalled),
   ])
 }
 
