@@ -381,8 +381,9 @@ export function isFailed(status: string | undefined): boolean {
   return isFinal(status) && status !== 'success'
 }
 
+/** The code and the message, unless the message begins with the words of its code. */
 export function errorText({ code, message }: ReportedError): string {
-  return `${code}: ${message}`
+  return message.startsWith(code.replaceAll('-', ' ')) ? message : `${code}: ${message}`
 }
 
 export const emptyState: ChainState = {

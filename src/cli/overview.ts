@@ -50,8 +50,12 @@ it. Ends with 1 if anything is invalid or failed.`,
 })
 
 const nextSteps: OverviewResult['next'] = [
+  { command: 'skillrail new --rail release', purpose: 'create a chain that an agent cannot skip' },
   { command: 'skillrail new my-skill', purpose: 'create a skill in .agents/skills' },
-  { command: 'skillrail hooks install', purpose: 'let skills add context to prompts' },
+  {
+    command: 'skillrail hooks install',
+    purpose: 'let agent clients enforce chains and get references',
+  },
 ]
 
 function settingsLines(errors: readonly Diagnostic[], screen: Screen): Lines {

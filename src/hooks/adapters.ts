@@ -293,7 +293,7 @@ export const adapters: Readonly<Record<Platform, HookAdapter>> = {
     ask: (question) => ({ decision: 'ask', reason: question, systemMessage: question }),
     callsRemembered: 50,
     steps: {
-      user: 'Gemini CLI runs hooks only in folders that you trust.',
+      user: 'Trust the folder in Gemini CLI: it runs hooks only in folders that you trust.',
       project: 'Trust the folder in Gemini CLI; --skip-trust does not run a project’s hooks.',
     },
     note: 'In its terminal Gemini CLI drops the name of a skill that is called by /name.',

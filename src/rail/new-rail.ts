@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { join, relative, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { isObject, parseJson } from '#core/json'
 import { findWorkspace, readRegularFile } from '#core/read-files'
 import type { Runtime } from '#core/runtime'
@@ -16,8 +16,8 @@ export interface NewRail {
   files: readonly NewFile[]
   /** How a user starts the chain in each client that was found and reads the folder. */
   calls: readonly { client: string; call: string }[]
-  /** Clients that were found and do not read the folder, with one that they read. */
-  others: readonly { client: string; folder: string }[]
+  /** Clients that were found and do not read the folder, and how they do. */
+  others: readonly { client: string; fix: string }[]
   isRepository: boolean
   /** Command lines for the next steps, in order. */
   next: readonly string[]
@@ -64,7 +64,10 @@ export function planNewRail(runtime: Runtime, options: NewRailOptions): NewRail 
     calls: readers.map(({ platform, title }) => {
       return { client: title, call: (railFacts(platform).start ?? '').replace('NAME', () => name) }
     }),
-    others: others.map((one) => ({ client: one.title, folder: folderFor([one], workspace) })),
+    others: others.map((one) => {
+      const own = join(workspace, folderFor([one], workspace))
+      return { client: one.title, fix: linkTo(folder, own, runtime.cwd) }
+    }),
     isRepository: existsSync(join(workspace, '.git')),
     next: nextCommands(name, readers),
   }
@@ -89,6 +92,14 @@ function folderFor(clients: readonly PlatformStatus[], workspace: string): strin
       return differences.find((difference) => difference !== 0) ?? 0
     })
   return best?.project ?? '.agents/skills'
+}
+
+/** A command with which a client that reads the folder `own` alone reads `folder` too. */
+function linkTo(folder: string, own: string, cwd: string): string {
+  const path = relative(cwd, own)
+  if (existsSync(own)) return `skillrail new --rail NAME --dir ${path}`
+  const parent = relative(cwd, dirname(own)) || '.'
+  return `mkdir -p ${parent} && ln -s ${relative(dirname(own), folder)} ${path}`
 }
 
 /** Three commands that work here one after the other. */

@@ -159,20 +159,36 @@ const trustCommands: Partial<Record<TrustReason, string>> = {
 function clientPart(skills: readonly SkillInfo[], runtime: Runtime): OverviewPart {
   const entries = platformStatuses(runtime, installedPlatforms(runtime)).map((status) => {
     const read = skills.filter((info) => info.clients.includes(status.platform))
-    const reads = `reads ${read.length} of ${amount(skills.length, 'skill')} by itself`
+    const reads =
+      skills.length === 0
+        ? 'there are no skills here'
+        : `reads ${read.length} of ${amount(skills.length, 'skill')} by itself`
     return { name: status.title, ...hookEntry(status, reads) }
   })
   const without = entries.filter(({ status }) => status !== 'ok').length
   const counts = { 'without a working hook': without }
-  return partOf('clients', 'client', entries.length, counts, entries)
+  return partOf('clients', 'client', entries.length, counts, withoutHookAtOnce(entries))
 }
+
+/** One command installs the hook in every client that was found, so several without it are one entry. */
+function withoutHookAtOnce(entries: readonly OverviewEntry[]): OverviewEntry[] {
+  const without = entries.filter(({ state }) => state === noHook)
+  const others = entries.filter(({ state }) => state !== noHook)
+  if (without.length < 2) return [...without, ...others]
+  const about = without.map(({ name }) => name).join(', ')
+  const name = amount(without.length, 'client')
+  const fix = 'skillrail hooks install'
+  return [{ name, status: 'information', state: noHook, about, fix }, ...others]
+}
+
+const noHook = 'no hook'
 
 function hookEntry(status: PlatformStatus, reads: string): Omit<OverviewEntry, 'name'> {
   const { platform, user, project, package: own } = status
   const fix = `skillrail hooks install ${platform}`
   const places = [user, project].filter(({ state }) => state !== 'absent')
   if (places.length === 0 && !own)
-    return { status: 'information', state: 'no hook', about: reads, fix }
+    return { status: 'information', state: noHook, about: reads, fix }
   const reason = places.flatMap((place) => ('reason' in place ? [place.reason] : []))[0]
   if (reason !== undefined) return { status: 'warning', state: 'hook broken', about: reason, fix }
   const answers = runAnswers(status)

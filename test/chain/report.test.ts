@@ -273,7 +273,7 @@ describe('a step that failed in the sandbox', () => {
   it('is marked in the table, with what to do below the first failure', () => {
     const lines = renderTimeline(confined, { width: 100 })
     expect(lines[1]).toMatch(/in the sandbox: exit code 1$/)
-    expect(lines.slice(-3)).toEqual(['failed first: b', '  exit-code: exit code 1', `  ${hint}`])
+    expect(lines.slice(-3)).toEqual(['failed first: b', '  exit code 1', `  ${hint}`])
   })
 })
 

@@ -83,7 +83,7 @@ it('reports that a client has no hook to remove', async () => {
   const { run, home } = fixture()
   const { code, stdout } = await run(['hooks', 'uninstall', 'claude'])
   expect(code).toBe(0)
-  expect(stdout).toBe(`Claude Code: nothing to change: ${join(home, '.claude/settings.json')}\n`)
+  expect(stdout).toBe(`Claude Code  nothing to change  ${join(home, '.claude/settings.json')}\n`)
 })
 
 it('answers a prompt as a hook, and logs the prompt', async () => {
@@ -116,7 +116,7 @@ it.skipIf(!isBuilt)(
     const status = await run(['hooks', 'status'])
     expect(status.code).toBe(0)
     expect(status.stdout).toMatch(/Gemini CLI\s.*without: compaction, subagents\n/)
-    const step = 'Gemini CLI runs hooks only in folders that you trust.'
+    const step = 'Trust the folder in Gemini CLI: it runs hooks only in folders that you trust.'
     expect(status.stdout).toContain(step)
     expect((await run(['doctor', '--json'])).stdout).toContain(step)
     const { platforms } = JSON.parse((await run(['hooks', 'status', '--json'])).stdout)

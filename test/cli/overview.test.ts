@@ -33,11 +33,11 @@ function skillrail(...args: string[]): Promise<CliResult> {
 }
 
 describe('skillrail without arguments', () => {
-  it('suggests two next steps if there are no skills', async () => {
+  it('suggests next steps if there are no skills', async () => {
     const { code, stdout } = await skillrail()
     expect(code).toBe(0)
     expect(stdout).toMatch(
-      /Next steps:\n {2}skillrail new my-skill .*\n {2}skillrail hooks install/,
+      /Next steps:\n {2}skillrail new --rail release .*\n {2}skillrail new my-skill .*\n {2}skillrail hooks install/,
     )
   })
 

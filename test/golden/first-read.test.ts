@@ -110,7 +110,14 @@ const hooks = async (scenario: Scenario): Promise<void> => {
   await run('hooks install claude')
   await run('hooks status')
   await run('hooks install nobody')
+  const clients = ['codex', 'copilot', 'cursor', 'gemini', 'config/opencode', 'pi/agent', 'qwen']
+  for (const folder of clients) scenario.write(`home/.${folder}/here`, '')
+  await run('hooks install')
 }
+
+/** In first-read.txt and hooks.txt: what must fit on one screen, for a normal project. */
+const onOneScreen = ['trust', 'trust --dry-run', 'run stopping --trust-workspace', 'hooks install']
+const linesOfScreen = 24
 
 /** `hooks install` copies a file that the build makes. */
 const isBuilt = existsSync(fileURLToPath(new URL('../../dist/hook/hook.cjs', import.meta.url)))
@@ -128,6 +135,12 @@ async function expectRecorded(name: string, scenarios: typeof pages): Promise<vo
   const sections: string[] = []
   for (const [title, play] of Object.entries(scenarios)) {
     const steps = await stepsOf(play)
+    for (const { line, stdout, stderr } of steps) {
+      if (!onOneScreen.includes(line.replace('skillrail ', ''))) continue
+      // Below a terminal the output of scripts is not printed: only the lines of steps.
+      const lines = `${stdout}${stderr.replaceAll(/^\[.*\n/gm, '')}`.split('\n')
+      expect([line, lines.length <= linesOfScreen ? 'fits' : lines]).toEqual([line, 'fits'])
+    }
     sections.push(`# ${title}\n\n${steps.map(textOf).join('\n')}`)
   }
   const text = sections.join('\n')

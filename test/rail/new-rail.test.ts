@@ -148,6 +148,17 @@ it.each([
   expect(result.calls.map(({ call }: { call: string }) => call)).toEqual(calls)
 })
 
+it('names the command with which a client that reads another folder reads the chain too', async () => {
+  const { run, project } = place({}, { clients: ['.codex', '.claude'] })
+  const { others } = JSON.parse((await run('new', '--rail', 'release', '--json')).stdout)
+  expect(others).toMatchObject([{ client: 'Claude Code' }])
+  expect(spawnSync('sh', ['-c', others[0].fix], { cwd: project }).status).toBe(0)
+  const { skills } = JSON.parse((await run('list', '--json')).stdout)
+  expect(skills).toHaveLength(3)
+  for (const { clients } of skills)
+    expect(clients).toEqual(expect.arrayContaining(['claude', 'codex']))
+})
+
 it('names commands that work one after the other', { timeout: 60_000 }, async () => {
   for (const clients of isBuilt ? [['.claude'], ['.codex'], []] : [[]]) {
     const { run } = place({}, { clients })

@@ -4,8 +4,10 @@ import { linesText, safeLine } from '#core/text'
 import type { ChainEvent } from '#chain/engine'
 import { renderPlan, renderPlanMermaid } from '#chain/plan-model'
 import type { RunAnswer } from '#chain/run-answer'
+import { ChainPlanError } from '#chain/errors'
+import type { RunContext } from '#project/chains'
 import { engineOptions, wantsServer } from '#project/engines'
-import { type PlanAnswer, planSkill, runSkill } from '#project/runs'
+import { type PlanAnswer, type PlanOptions, planSkill, runSkill } from '#project/runs'
 import { planForClients, type RailPlan } from '#rail/plan'
 import { railLine } from '#hooks/status'
 import { confinementOptions, executeOptions, instructionOptions } from './options.ts'
@@ -48,7 +50,11 @@ export const command = defineCommand<Result, ChainEvent>()({
       if (values.events !== undefined) throw contradiction('--dry-run', '--events', hint)
       return await planSkill(context, name, values)
     }
-    return await runSkill(context, { name, arguments: words }, values)
+    try {
+      return await runSkill(context, { name, arguments: words }, values)
+    } catch (error) {
+      throw await withRailHint(error, context, name, values)
+    }
   },
   ...runShown,
   render: (result, screen) =>
@@ -61,6 +67,23 @@ export const command = defineCommand<Result, ChainEvent>()({
   }),
   jobSummary: true,
 })
+
+/** Says how an agent client executes a chain that nothing here can run. */
+async function withRailHint(
+  error: unknown,
+  context: RunContext,
+  name: string,
+  options: PlanOptions,
+): Promise<unknown> {
+  if (!(error instanceof ChainPlanError) || error.hint !== undefined) return error
+  const { code, message, diagnostics } = error
+  if (!diagnostics.some((one) => one.code === 'no-executor')) return error
+  const plan = await planForClients(context, name, options)
+  const rail = plan.diagnostics.find((one) => one.code === 'rail-executes')
+  if (rail === undefined) return error
+  const hint = `Or ${rail.message}.`
+  return new ChainPlanError(code, message, hint, { diagnostics, cause: error })
+}
 
 function isPlan(result: Result): result is PlanAnswer {
   return 'steps' in result

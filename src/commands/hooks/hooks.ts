@@ -29,6 +29,10 @@ interface ChangesResult {
   })[]
   errors: readonly { platform: Platform; code: string; message: string }[]
   dryRun: boolean
+  /** What the user still has to do before a hook runs; after an installation. */
+  steps?: readonly { platform: Platform; text: string }[]
+  /** How the chains that run as rails here are called; after an installation. */
+  chains?: readonly string[]
 }
 
 const changeOptions = {
@@ -54,22 +58,29 @@ export const install = defineCommand<ChangesResult>()({
       throw new UsageError({ code: 'client-missing', message, hint })
     }
     const result = await changeEach(context, clients, values, installHook)
-    for (const { platform, scope } of result.changes) {
-      const { title, steps, note } = adapters[platform]
-      for (const text of [steps[scope], note]) {
-        if (text !== undefined) context.note(`${title}: ${text}`)
-      }
-    }
     const chains = values.dryRun ? [] : startableChains(context, result.changes)
-    if (chains.length > 0) {
-      context.note(
-        `Chains that run as rails when you call them: ${chains.map(safeLine).join(', ')}`,
-      )
-    }
-    return result
+    const steps = result.changes.flatMap(({ platform, scope }) => {
+      const { steps: needed } = adapters[platform]
+      return needed[scope] === undefined ? [] : { platform, text: needed[scope] }
+    })
+    return { ...result, steps, chains }
   },
   exitCode: codeOf,
   render: changesText,
+  notes({ changes, dryRun, steps = [], chains = [] }) {
+    const backups = changes.filter(({ backup }) => backup !== undefined)
+    const others = changes.flatMap(({ platform }) => {
+      const { title, note } = adapters[platform]
+      return note === undefined ? [] : `${title}: ${note}`
+    })
+    return [
+      ...steps.map(({ text }) => `To do: ${text}`),
+      ...others,
+      chains.length > 0 &&
+        `Chains that run as rails when you call them: ${chains.map(safeLine).join(', ')}`,
+      backups.length > 0 && !dryRun && 'To restore your files: skillrail hooks uninstall',
+    ]
+  },
 })
 
 export const uninstall = defineCommand<ChangesResult>()({
@@ -128,15 +139,22 @@ function described({ before, after, ...facts }: FileChange): Change {
   return { ...facts, changed, after, action: changed ? action : 'none', diff }
 }
 
-function changesText({ changes, dryRun }: ChangesResult): string {
-  const lines = changes.flatMap(({ platform, path, action, diff, backup }) => {
-    const { title } = adapters[platform]
-    if (action === 'none') return `${title}: nothing to change: ${safeLine(path)}`
-    if (dryRun) return [`${title}: would be ${action}: ${safeLine(path)}`, safeText(diff)]
-    const kept = backup === undefined ? '' : `; before: ${safeLine(backup)}`
-    return `${title}: ${action}: ${safeLine(path)}${kept}`
-  })
-  return linesText(lines)
+function changesText({ changes, dryRun }: ChangesResult, screen: Screen): string {
+  if (dryRun) {
+    return linesText(
+      changes.flatMap(({ platform, path, action, diff }) => {
+        const { title } = adapters[platform]
+        if (action === 'none') return `${title}: nothing to change: ${safeLine(path)}`
+        return [`${title}: would be ${action}: ${safeLine(path)}`, safeText(diff)]
+      }),
+    )
+  }
+  return screen.table(
+    changes.map(({ platform, path, action }) => {
+      const done = action === 'none' ? 'nothing to change' : action
+      return [adapters[platform].title, done, safeLine(path)]
+    }),
+  )
 }
 
 function codeOf({ errors }: ChangesResult): 0 | 1 {

@@ -155,7 +155,7 @@ function railNotes({
     !isRepository &&
       'This is not a Git repository yet. The chain needs one, with a remote: git init',
     ...others.map(
-      ({ client, folder }) => `${client} does not read this folder. For it, give --dir ${folder}`,
+      ({ client, fix }) => `${client} does not read this folder. So that it does: ${fix}`,
     ),
     written && `The check is: ${safeLine(check)}. It is in ${safeLine(files.at(-1)?.path ?? '')}.`,
     written && `\nNext:\n${next.map((line) => `  ${line}`).join('\n')}`,

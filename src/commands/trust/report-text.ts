@@ -1,4 +1,5 @@
-import { amount, bytes, type Lines, safeLine, safeText } from '#core/text'
+import { posix } from 'node:path'
+import { amount, bytes, columnsOf, type Lines, padToColumns, safeLine, safeText } from '#core/text'
 import type { GuardChange } from '#project/always-guards'
 import type { PartReport, SkillReport, TextChange, TrustReport } from '#project/trust-report'
 
@@ -7,7 +8,6 @@ export function trustReportLines(report: TrustReport): Lines {
   const subject = singleSkill === undefined ? 'Workspace' : `Skill ${safeLine(singleSkill)} of`
   const withLines = skills.map((skill) => ({ ...skill, lines: skillLines(skill) }))
   const acting = withLines.filter(({ lines }) => lines.length > 0)
-  const textOnly = withLines.filter(({ lines }) => lines.length === 0)
   const isNewText = changes.length > 0 && changes.every(({ kind }) => kind === 'skill')
   const isIdle = state === 'untrusted' && acting.length === 0 && configuration.length === 0
   if (report.sameAs !== undefined) {
@@ -21,21 +21,49 @@ export function trustReportLines(report: TrustReport): Lines {
   }
   return [
     `${subject} ${safeLine(workspace)}: ${stateWords[isIdle ? 'idle' : isNewText ? 'grown' : state]}`,
-    ...acting.flatMap(({ name, path, lines }) => ['', safeLine(`  ${name}  ${path}`), ...lines]),
+    ...folderLines(withLines),
     ...configuration.flatMap((part) => [
       '',
       `  ${partWords(part)}`,
       ...(part.servers ?? []).map((server) => `    server         ${safeLine(server)}`),
       part.unverified && `    not compared   ${part.unverified.join('; ')}`,
     ]),
-    textOnly.length > 0 && `\n  ${amount(textOnly.length, 'skill')} with text only:`,
-    ...textOnly.map(({ name, path }) => safeLine(`    ${name}  ${path}`)),
     changes.length > 0 && '\nChanged since then:',
     ...changes.flatMap(({ kind, ...change }) =>
       textChangeLines({ ...change, change: `${change.change}: ${kind}` }, '  '),
     ),
     ...guardLines(report.guards),
   ]
+}
+
+type SkillWithLines = SkillReport & { lines: readonly string[] }
+
+/** One line for each fact, below the folder of the skills: a project's report fits on one screen. */
+function folderLines(skills: readonly SkillWithLines[]): Lines {
+  const folders = Map.groupBy(skills, ({ path }) => posix.dirname(path))
+  return Array.from(folders).flatMap(([folder, members]) => {
+    const acting = members.filter(({ lines }) => lines.length > 0)
+    const textOnly = members.filter(({ lines }) => lines.length === 0).map(nameInFolder)
+    const width = Math.max(...acting.map((skill) => columnsOf(nameInFolder(skill))))
+    return [
+      '',
+      `  ${safeLine(folder)}`,
+      ...acting.flatMap((skill) =>
+        skill.lines.map((line, index) => {
+          const name = index === 0 ? nameInFolder(skill) : ''
+          return `    ${padToColumns(name, width)}  ${line}`
+        }),
+      ),
+      textOnly.length > 0 &&
+        `    ${amount(textOnly.length, 'skill')} with text only: ${textOnly.join(', ')}`,
+    ]
+  })
+}
+
+/** The name of a skill, with that of its directory if they differ. */
+function nameInFolder({ name, path }: SkillReport): string {
+  const directory = posix.basename(path)
+  return safeLine(name === directory ? name : `${name} (${directory})`)
 }
 
 /**
@@ -86,7 +114,7 @@ function skillLines(skill: SkillReport): string[] {
     ...(skill.texts ?? []).map((part): [string, string] => ['text', partWords(part, skill.path)]),
   ]
   return rows.flatMap(([label, value]) =>
-    value === undefined ? [] : [`    ${label.padEnd(14)} ${safeLine(value)}`],
+    value === undefined ? [] : [`${label.padEnd(14)} ${safeLine(value)}`],
   )
 }
 
