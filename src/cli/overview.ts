@@ -86,8 +86,7 @@ function partLines({ name, summary, entries }: OverviewPart, screen: Screen): Li
     '',
     `${name.padEnd(9)}${safeLine(summary)}`,
     ...notable.slice(0, maxEntries).flatMap((entry) => entryLines(entry, screen)),
-    hiddenCount > 0 &&
-      screen.asCalled(`  … ${hiddenCount} more: skillrail ${commands[name]}`),
+    hiddenCount > 0 && screen.asCalled(`  … ${hiddenCount} more: skillrail ${commands[name]}`),
   ]
 }
 
