@@ -84,7 +84,7 @@ export async function resolveModel(
   const modelProvider = programProvider ?? (await load(provider, options))
   const resolvedModel = modelProvider.languageModel(model)
   if (typeof resolvedModel !== 'string') return resolvedModel
-  const message = `The provider of ${name} gave a name in place of a model.`
+  const message = `The provider of ${name} returned a name instead of a model.`
   throw new ModelNotFoundError({ code: 'model-unresolved', message })
 }
 

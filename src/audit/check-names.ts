@@ -116,7 +116,7 @@ export function checkFileNames(entries: readonly TreeEntry[], findings: Findings
     const otherName = skillFiles.get(directory)
     skillFiles.set(directory, otherName ?? name)
     if (otherName === undefined) continue
-    const message = `${name} stands beside ${otherName}; clients read different ones`
+    const message = `${name} is next to ${otherName}; clients read different ones`
     findings.add('skill-file-twice', place, message)
   }
 }

@@ -153,7 +153,7 @@ export function checkLayout({ text, report }: AuditedText): void {
       const lines = empty - 1
       if (blanks >= farColumns || lines >= farLines) {
         const message = blanks >= farColumns ? `${blanks} blanks` : `${lines} empty lines`
-        report('text-pushed-aside', at, `stands behind ${message}`)
+        report('text-pushed-aside', at, `follows ${message}`)
       }
       blanks = 0
       empty = 0

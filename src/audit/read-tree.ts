@@ -135,7 +135,7 @@ export function findSkillFolders(root: string) {
         directories.push(path)
         continue
       }
-      if (depth === most.depth) report(path, `lies ${most.depth} levels deep, and was not checked`)
+      if (depth === most.depth) report(path, `is ${most.depth} levels deep, and was not checked`)
       for (const entry of entries) {
         const child = join(path, entry.name)
         if (entry.isSymbolicLink()) report(child, 'is a link; name its target to have it audited')

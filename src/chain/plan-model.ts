@@ -377,7 +377,7 @@ interface Remedy {
 }
 
 function withRemedy(what: string, { allowing, grants }: Remedy): string {
-  const but = grants ? ', but for what --grant gives' : ''
+  const but = grants ? ', except for what --grant allows' : ''
   const sentence = `${what}, which keeps the project, the network and your environment from it${but}.`
   return allowing === undefined ? sentence : `${sentence} ${allowing}`
 }

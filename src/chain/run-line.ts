@@ -89,7 +89,7 @@ export function argumentsOf(
     const message = `the run ${runId} was started with other arguments`
     throw new RunStateError('arguments-differ', message, hint)
   }
-  const message = `the arguments of the run ${runId} held a secret, and secrets are not stored`
+  const message = `the arguments of the run ${runId} contained a secret, and secrets are not stored`
   throw new RunStateError('arguments-needed', message, hint)
 }
 

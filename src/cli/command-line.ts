@@ -80,7 +80,7 @@ function separatorHint(unknown: string, program: Parser, argv: readonly string[]
   if (receiver !== 'arguments') return ''
   const otherWords = argv.filter((_, index) => index < at || index > at + value.length)
   const quoteWords = (words: readonly string[]) => words.map((word) => shellWord(word)).join(' ')
-  return `For the skill, write it behind --: skillrail ${quoteWords(otherWords)} -- ${quoteWords([unknown, ...value])}\n`
+  return `For the skill, write it after --: skillrail ${quoteWords(otherWords)} -- ${quoteWords([unknown, ...value])}\n`
 }
 
 function optionOf(spec: OptionSpec): Option {

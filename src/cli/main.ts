@@ -221,7 +221,7 @@ export function rootHelp(all: boolean): string {
   return `Usage: skillrail <command> [arguments] [options]
 
 Makes Agent Skills deterministic: references, chains and tool calls follow declared rules.
-Without a command it shows how this project stands.
+Without a command it shows the status of this project.
 
 ${sections.join('\n')}
 Options

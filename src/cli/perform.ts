@@ -105,7 +105,7 @@ function formatOf(command: AnyCommand, values: Values<OptionSpecs>, json: boolea
   const isDefault = spec !== undefined && 'default' in spec && spec.default === value
   const requestedFormat = typeof value === 'string' && !isDefault ? value : undefined
   if (json && requestedFormat !== undefined && requestedFormat !== 'json') {
-    throw wrongUse(`--format ${requestedFormat} is invalid; allowed: json, beside --json`)
+    throw wrongUse(`--format ${requestedFormat} is invalid; allowed with --json: json`)
   }
   return json ? 'json' : (requestedFormat ?? 'text')
 }

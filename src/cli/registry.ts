@@ -189,7 +189,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
     usage: of('Show which skills are used, and the tokens of each client', usage),
     trust: of('Trust a project, so that its skills can execute', trust),
     view: of('Show skills, runs and tools of this project in a browser', view),
-    overview: of('Show how this project stands; the same as skillrail alone', overview),
+    overview: of('Show the status of this project; the same as skillrail alone', overview),
     completion: of('Print the script that completes commands in a shell', completion),
     doctor: of('Check this machine and this project', doctor),
   },

@@ -285,7 +285,7 @@ const leftBehind = /^(?:\.ds_store|thumbs\.db|desktop\.ini|\..+\.sw[op])$/i
 export function outsideSkill(way: string): string | undefined {
   const names = way.split(/[/\\]/)
   const top = names[0]?.toLowerCase() ?? ''
-  if (foldersOutsideSkill.includes(top)) return `lies in ${top}, which is not part of a skill`
+  if (foldersOutsideSkill.includes(top)) return `is in ${top}, which is not part of a skill`
   if (!isLeftBehind(names.at(-1) ?? '')) return undefined
   return 'has a name that file managers and editors use, and is not part of a skill'
 }

@@ -85,7 +85,7 @@ const groups = {
       adds: true,
     }),
     allow: userSetting('Tools that are called without a question, such as `notes__*`.', patterns),
-    ask: setting('Tools that always need a yes; takes precedence over `tools.allow`.', {
+    ask: setting('Tools that always need an approval; takes precedence over `tools.allow`.', {
       ...patterns,
       adds: true,
     }),
@@ -131,7 +131,7 @@ const groups = {
   },
   hooks: {
     repeat: userSetting(
-      '`session`: the hook gives a reference once a session.',
+      '`session`: the hook injects a reference once a session.',
       choice('prompt', 'session'),
     ),
     budget: userSetting(

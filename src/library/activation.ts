@@ -132,7 +132,7 @@ function variableDiagnostics(
   ]
   return places.flatMap(({ where, names }): Diagnostic[] => {
     if (names.length === 0) return []
-    const message = `${codeList(names)} in ${where} stays as it is, because its value is not known here`
+    const message = `${codeList(names)} in ${where} stays unchanged, because its value is unknown here`
     return [{ code: 'variable-unknown', severity: 'warning', message, path }]
   })
 }

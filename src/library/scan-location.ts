@@ -90,7 +90,7 @@ export function scanLocation(
     return { skills: usable, diagnostics }
   }
   // By convention a name that starts with `.` or `_` is not a skill.
-  const message = 'the directory holds no SKILL.md, nor does a directory below it'
+  const message = 'neither the directory nor a directory below it has a SKILL.md'
   for (const path of explicit ? [] : childless) {
     if (/[\\/][._][^\\/]*$/.test(path)) continue
     diagnostics.push({ code: 'skill-file-missing', severity: 'warning', message, path })

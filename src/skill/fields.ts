@@ -74,7 +74,7 @@ function placeExtensions(
     }
     if (topFields.get(name)?.placement !== 'either') continue
     if (nodesByName.has(name)) {
-      const message = `\`${name}\` stands here and below \`metadata\`; this one counts.`
+      const message = `\`${name}\` is set here and below \`metadata\`; this value counts.`
       reader.report('field-twice', key, message)
     }
     nodesByName.set(name, value)

@@ -25,7 +25,7 @@ function printVerdict(path: string): boolean {
   const print = (line: string) => process.stdout.write(`${safeLine(`${path}: ${line}`)}\n`)
   const file = skillFile(path)
   if (file === undefined) {
-    print('error: it holds no SKILL.md')
+    print('error: it has no SKILL.md')
     return false
   }
   const directoryName = basename(dirname(resolve(file)))

@@ -55,7 +55,7 @@ export function checkSkillLock({ runtime }: CheckContext): Check[] {
   if (lock.state === 'none') return []
   const advice = 'skillrail trust --lock --check compares the skills with it.'
   if (lock.state === 'read') {
-    const text = `${lock.path} holds ${amount(lock.skills.size, 'skill')}`
+    const text = `${lock.path} contains ${amount(lock.skills.size, 'skill')}`
     return [{ name: 'skill lock', status: 'ok', found: text, advice }]
   }
   return lock.diagnostics.map((diagnostic) => problem('skill lock', diagnostic))

@@ -19,7 +19,7 @@ export interface TrustVerdict {
 export const trustReasons = {
   'registered-by-program': trustedReason('the program registered it'),
   'user-scope': trustedReason("it is one of the user's own skills"),
-  'trusted-path': trustedReason('it lies in a trusted path'),
+  'trusted-path': trustedReason('it is in a trusted path'),
   'workspace-accepted': trustedReason('its workspace was trusted'),
   'workspace-option': trustedReason('the caller vouches for its workspace'),
   'workspace-not-accepted': untrustedReason('its workspace was never trusted'),
@@ -27,7 +27,7 @@ export const trustReasons = {
     'something that it can execute has changed since its workspace was trusted',
   ),
   'workspace-added': untrustedReason('it was added after its workspace was trusted'),
-  'lock-drift': untrustedReason('it is not as the lock file of its project has it'),
+  'lock-drift': untrustedReason('it differs from the lock file of its project'),
   'lock-unreadable': untrustedReason('the lock file of its project cannot be read'),
   'outside-workspace': untrustedReason('a link leads from the workspace to its directory outside'),
   'directory-unreadable': untrustedReason('its directory cannot be resolved'),

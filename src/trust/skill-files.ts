@@ -174,7 +174,7 @@ class SkillWalk {
   private refuseRun(program: string): void {
     this.refuse(
       posix.normalize(program),
-      'is run by the skill and lies where it cannot be verified',
+      'is run by the skill, but is in a place that cannot be verified',
     )
   }
 

@@ -305,7 +305,7 @@ describe('a chain on the disk', () => {
     project.write('a', { run: 'true' })
     const { code, stderr } = await project.run(['run', 'a', '--month', '1'])
     expect(code).toBe(2)
-    expect(stderr).toMatch(/For the skill, write it behind --: skillrail .*run a -- --month 1/)
+    expect(stderr).toMatch(/For the skill, write it after --: skillrail .*run a -- --month 1/)
   })
 })
 

@@ -299,8 +299,8 @@ describe('delegate', () => {
     const { url } = await modelServer('The answer.')
     const model = ['--model', 'openai-compatible:mock', '--base-url', url]
     const { stderr } = await cli(['delegate', 'helper', 'x', '--tools', 'list', ...model])
-    expect(stderr).toContain('The tool Read, which the subagent helper is to have, is not there')
-    expect(stderr).toContain('--tools read, or builtIns in a program')
+    expect(stderr).toContain('The subagent helper cannot have the tool Read: it does not exist')
+    expect(stderr).toContain('--tools read, or with builtIns in a program')
     expect(stderr).not.toContain('Glob')
   })
 
@@ -310,7 +310,7 @@ describe('delegate', () => {
     const { url } = await modelServer('The answer.')
     const model = ['--model', 'openai-compatible:mock', '--base-url', url]
     const { stderr } = await cli(['delegate', 'helper', 'x', ...model])
-    expect(stderr).toContain('The tool mcp__files__read, which the subagent helper is to have')
+    expect(stderr).toContain('The subagent helper cannot have the tool mcp__files__read')
     expect(stderr).toContain('--mcp-server files')
   })
 
@@ -319,7 +319,7 @@ describe('delegate', () => {
     write('home/.claude/agents/helper.md', agent('helper', 'skills: nothing\n'))
     const { code, stderr } = await cli(['delegate', 'helper', 'x', '--model', 'ollama:x'])
     expect(code).toBe(3)
-    expect(stderr).toContain('no skill named nothing, which the subagent helper is to have')
+    expect(stderr).toContain('no skill named nothing, which the subagent helper needs')
   })
 
   it('reports a missing model, an unknown or untrusted subagent, and an empty task', async () => {

@@ -112,7 +112,7 @@ it('treats a skill that drifted as untrusted, until it is locked again', async (
   for (const args of [[], ['--trust-workspace']]) {
     const { code, stderr } = await run(...args)
     expect(code).toBe(4)
-    expect(stderr).toContain('it is not as the lock file of its project has it')
+    expect(stderr).toContain('it differs from the lock file of its project')
   }
   const { stdout } = await cli('activate', 'deploy', '--json')
   expect(JSON.parse(stdout)).toMatchObject({ trustLevel: 'untrusted' })

@@ -128,7 +128,7 @@ describe('a file that a hook runs', () => {
         expect.objectContaining({
           path,
           digest: 'unreadable',
-          problem: 'is run by the skill and lies where it cannot be verified',
+          problem: 'is run by the skill, but is in a place that cannot be verified',
         }),
       )
     },

@@ -159,7 +159,7 @@ describe('in a project with a lock', () => {
     appendFileSync(join(directory, 'guide.md'), 'More.\n')
     const refused = trustRefusal(skill, policy, 'act')
     expect(refused?.hint).toContain('--lock --check')
-    expect(refused?.message).toContain('it is not as the lock file of its project has it')
+    expect(refused?.message).toContain('it differs from the lock file of its project')
     writeFileSync(lock.path, '{')
     expect(trustRefusal(skill, policy, 'act')?.hint).toContain('--unlock')
   })

@@ -58,7 +58,7 @@ describe.each(names)('%s, which programs create in a skill,', (name) => {
     expect(parts).toContainEqual(
       expect.objectContaining({
         digest: 'unreadable',
-        problem: 'is run by the skill and lies where it cannot be verified',
+        problem: 'is run by the skill, but is in a place that cannot be verified',
       }),
     )
   })
@@ -107,7 +107,7 @@ it('a skill that is the project runs and injects nothing of its .git and .skillr
     const problems = collectSkillParts(directory, skillIn(directory, { run })).flatMap(
       ({ problem }) => problem ?? [],
     )
-    expect(problems).toEqual(['is run by the skill and lies where it cannot be verified'])
+    expect(problems).toEqual(['is run by the skill, but is in a place that cannot be verified'])
   }
 })
 

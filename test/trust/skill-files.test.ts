@@ -142,7 +142,7 @@ describe('a file of a skill', () => {
       expect(parts).toContainEqual(
         expect.objectContaining({
           digest: 'unreadable',
-          problem: 'is run by the skill and lies where it cannot be verified',
+          problem: 'is run by the skill, but is in a place that cannot be verified',
         }),
       )
     }

@@ -889,7 +889,7 @@ var init_rules = __esmMin((() => {
 		group("error", `${yaml12}#mapping`, { "yaml-duplicate-key": "No mapping has a key twice." }),
 		group("error", section("metadata-field"), {
 			"yaml-key-form": "A key is one scalar, not a list or a mapping.",
-			"metadata-nested": "No list or map stands below `metadata`."
+			"metadata-nested": "`metadata` contains no list or map."
 		}),
 		group("error", limit, {
 			"yaml-reserved-key": "No key is `__proto__`, `constructor` or `prototype`.",
@@ -913,7 +913,7 @@ var init_rules = __esmMin((() => {
 			"name-characters": "A name contains letters, digits and hyphens.",
 			"name-hyphen-edge": "A name begins and ends without a hyphen.",
 			"name-hyphen-double": "A name contains no two hyphens in a row.",
-			"name-directory-mismatch": "A skill is named like the directory it lies in.",
+			"name-directory-mismatch": "A skill has the name of its directory.",
 			"skill-conflict": "No two different skills in one place have the same name."
 		}),
 		group("warning", section("name-field"), { "name-unicode": "A name has no letters outside a-z." }),
@@ -922,7 +922,7 @@ var init_rules = __esmMin((() => {
 			"description-too-long": "A description has at most 1,024 characters."
 		}),
 		group("error", section("compatibility-field"), {
-			"compatibility-empty": "A `compatibility` that is given is not empty.",
+			"compatibility-empty": "`compatibility` is not empty if it is set.",
 			"compatibility-too-long": "A `compatibility` has at most 500 characters."
 		}),
 		group("warning", section("allowed-tools-field"), { "allowed-tools-form": "`allowed-tools` is one string, separated by spaces." }),
@@ -938,13 +938,13 @@ var init_rules = __esmMin((() => {
 			"path-outside": "A path stays inside the skill."
 		}),
 		group("warning", ownFields, {
-			"field-empty": "A field that is given has a value.",
-			"field-twice": "An extension stands at one level."
+			"field-empty": "A field that is set has a value.",
+			"field-twice": "An extension is set at one level only."
 		}),
 		group("warning", chaining, {
-			"field-placement": "A chain and its policy stand below `metadata`.",
+			"field-placement": "A chain and its policy are below `metadata`.",
 			"chain-empty": "A chain names at least one skill.",
-			"chain-unknown-key": "A key beside a chain is known.",
+			"chain-unknown-key": "Every key next to a chain is known.",
 			"chain-tool-name": "A `guard` and `tools` name tools.",
 			"chain-tool-pattern": "A pattern of `Bash` is the words of one command.",
 			"chain-tools-guard": "The `tools` of a step allow what its `guard` names."
@@ -952,7 +952,7 @@ var init_rules = __esmMin((() => {
 		group("warning", prd, { "argument-hint-list": "An `argument-hint` in brackets is quoted." }),
 		group("error", prd, { "argument-name": "An argument name is valid and occurs once." }),
 		group("error", chaining, {
-			"chain-step-name": "A step lies beside or below its chain.",
+			"chain-step-name": "The skill of a step is next to or below its chain.",
 			"chain-gate-unknown": "A gate names a step of its chain.",
 			"chain-step-form": "A line of a chain is a step, or steps joined by `&`.",
 			"chain-when-unknown": "A condition names a step of an earlier line.",
@@ -972,9 +972,9 @@ var init_rules = __esmMin((() => {
 		}),
 		group("info", section("file-references"), {
 			"reference-missing": "A file that the body names exists.",
-			"reference-outside": "A file that the body names lies inside the skill.",
+			"reference-outside": "A file that the body names is inside the skill.",
 			"reference-chain": "A document that a reference names is named in the body, too.",
-			"reference-deep": "A file that the body names lies one level deep."
+			"reference-deep": "A file that the body names is one level deep."
 		}),
 		group("info", prd, { "argument-unescaped": "A `$1` that is text and not a placeholder is written `\\$1`." }),
 		group("info", section("scripts"), { "script-not-executable": "A script has the run bit." })
@@ -4324,7 +4324,7 @@ function placeExtensions(reader, top, metadata) {
 		if (name === "chain") reader.report("field-placement", key, "`chain` at the top level has no effect.", "Indent it, with its policy, below `metadata:`.");
 		if (topFields.get(name)?.placement !== "either") continue;
 		if (nodesByName.has(name)) {
-			const message = `\`${name}\` stands here and below \`metadata\`; this one counts.`;
+			const message = `\`${name}\` is set here and below \`metadata\`; this value counts.`;
 			reader.report("field-twice", key, message);
 		}
 		nodesByName.set(name, value);
@@ -4858,7 +4858,7 @@ function printVerdict(path) {
 	const print = (line) => process.stdout.write(`${safeLine(`${path}: ${line}`)}\n`);
 	const file = skillFile(path);
 	if (file === void 0) {
-		print("error: it holds no SKILL.md");
+		print("error: it has no SKILL.md");
 		return false;
 	}
 	const directoryName = basename(dirname(resolve(file)));

@@ -110,7 +110,7 @@ export function createSkillTools(
       toModelOutput: ({ output }) => modelOutput(answerOf(output)),
     }),
     skill_stop: {
-      description: 'Tells what a Stop hook of a skill says. Only Stop hooks call it.',
+      description: 'Returns what a Stop hook of a skill says. Only Stop hooks call it.',
       inputSchema: z.object({}),
       async execute(input, options) {
         const { tool } = calls.take(stopToolName, input, options)
@@ -219,8 +219,8 @@ async function* activate(
   const agent = agents[agentName]
   run.hooks.refuseFork(name)
   if (!agent) {
-    const message = `The skill ${name} runs in the subagent ${agentName}, and there is none.`
-    throw usageError('fork-agent-missing', message, 'createSkills takes it in `agents`.')
+    const message = `The skill ${name} runs in the subagent ${agentName}, which does not exist.`
+    throw usageError('fork-agent-missing', message, 'Pass it to createSkills in `agents`.')
   }
   for await (const output of runSubagent(name, agent, activation.content, abortSignal)) {
     yield { skill: activation.name, ...output }

@@ -149,7 +149,7 @@ function decide(
   const reason = reasonToAsk()
   if (reason === undefined) return { kind: 'allow' }
   if (mode === 'dont-ask') {
-    return refuse(`permission mode dont-ask refuses what would be asked for (${reason})`)
+    return refuse(`permission mode dont-ask refuses calls that need an approval (${reason})`)
   }
   if (options.approver !== undefined || options.suspends) return { kind: 'ask', reason }
   return refuse(`it needs an approval (${reason}), and this session cannot ask for one`)
@@ -159,7 +159,7 @@ function decide(
     const toolReason = tool.alwaysAsk?.(input)
     if (hook?.decision === 'ask') return hook.reason ?? 'asked by a hook'
     if (tool.mustAsk !== undefined) return tool.mustAsk
-    if (denial === 'unclear') return 'it cannot be told whether the deny list has it'
+    if (denial === 'unclear') return 'it is unclear whether the deny list contains it'
     if (hook?.decision === 'allow') return undefined
     if (toolReason !== undefined) return toolReason
     if (tool.needsApproval === false) return undefined

@@ -108,7 +108,7 @@ const list: PathToolDefinition = {
     path: { type: 'string', description: 'A directory; default: the project.' },
     pattern: {
       type: 'string',
-      description: '`*` stands for characters of a name, `**` for any directories.',
+      description: '`*` matches characters of a name, `**` any directories.',
     },
   },
   required: [],
@@ -159,7 +159,7 @@ const searchTool: PathToolDefinition = {
   aliases: ['Grep'],
   description:
     'Finds lines in text files that match a regular expression (RE2, without look-around), or that ' +
-    `contain a text. Gives path:line:text, at most ${matchLimit} lines.`,
+    `contain a text. Returns path:line:text, at most ${matchLimit} lines.`,
   access: 'read',
   patternKind: 'tree',
   properties: {

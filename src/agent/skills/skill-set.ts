@@ -141,7 +141,7 @@ export class SkillSet {
     for (const name of skills.filter(isName)) {
       if ((await this.manager.get(name)) !== undefined) continue
       const names = (await this.manager.list()).map((skill) => skill.name).join(', ') || 'none'
-      const message = `The agent was given a skill called ${name}, and there is none.`
+      const message = `There is no skill named ${name}, which the agent needs.`
       const hint = `There are: ${names}. A path must contain a /.`
       throw new SkillNotFoundError({ code: 'skill-not-found', message, hint })
     }

@@ -65,7 +65,7 @@ export class DelegationPart implements SessionPart {
         ...ownTool,
         name: 'delegation_status',
         description:
-          'Says how background delegations stand, and gives the answer of a finished one.',
+          'Shows the status of background delegations, and returns the answer of a finished one.',
         inputSchema: objectSchema({
           delegation: { type: 'string', description: 'Its id; absent: all of them.' },
           wait: { type: 'boolean', description: 'Wait until it is over.' },

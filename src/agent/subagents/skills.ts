@@ -47,7 +47,7 @@ function parentWithoutSkills(): SkillNotFoundError {
 /** Returns the error about a skill of a definition, with the name of the subagent. */
 function skillError(error: unknown, skill: string, subagent: string): unknown {
   if (error instanceof SkillNotFoundError) {
-    const message = `There is no skill named ${skill}, which the subagent ${subagent} is to have.`
+    const message = `There is no skill named ${skill}, which the subagent ${subagent} needs.`
     return new SkillNotFoundError({ code: error.code, message, hint: error.hint, cause: error })
   }
   const code = error instanceof SkillInvocationError ? error.code : undefined

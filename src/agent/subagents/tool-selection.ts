@@ -61,15 +61,15 @@ function missingTool(
   subagent: string,
 ): string[] {
   if (selector.text === '*' || ceiling.some((tool) => selector.selects(tool))) return []
-  const problem = `The tool ${selector.text}, which the subagent ${subagent} is to have, is not there, or not allowed here.`
+  const problem = `The subagent ${subagent} cannot have the tool ${selector.text}: it does not exist, or is not allowed here.`
   return [`${problem} ${hintFor(selector, ceiling)}`.trim()]
 }
 
 function hintFor({ text, selects }: ToolSelector, ceiling: readonly AgentTool[]): string {
   const builtIn = allBuiltIns().find(selects)?.name
-  if (builtIn !== undefined) return `--tools ${builtIn}, or builtIns in a program, gives it.`
+  if (builtIn !== undefined) return `Add it with --tools ${builtIn}, or with builtIns in a program.`
   const [, server] = /^mcp__([^*]+?)(?:__|$)/i.exec(text) ?? []
-  if (server !== undefined) return `--mcp-server ${server}, or mcp in a program, gives it.`
+  if (server !== undefined) return `Add it with --mcp-server ${server}, or with mcp in a program.`
   return didYouMean(
     text,
     ceiling.flatMap((tool) => [tool.name, ...(tool.aliases ?? [])]),

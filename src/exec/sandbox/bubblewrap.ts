@@ -29,7 +29,7 @@ export function bubblewrapSandbox(bubblewrap: Bubblewrap): Sandbox {
         const options = bubblewrapOptions(request, lastUserNamespace)
         // NUL separates the options: one inside a value would start another option.
         if (options.some((option) => option.includes('\0')))
-          return notStarted('a path or a value holds a NUL character')
+          return notStarted('a path or a value contains a NUL character')
         let first = 0
         let stopWatching = (): void => undefined
         const onText = (text: string): void => {

@@ -65,7 +65,7 @@ class Refusal extends Error {
 const forms = 'Forms: read:PATH, write:PATH, net:*, env:NAME.'
 
 const noHosts = 'neither bubblewrap nor Seatbelt can restrict the network to one host'
-const wholeNetwork = 'net:* gives the whole network; or fetch the data first and grant read:PATH.'
+const wholeNetwork = 'net:* allows the whole network; or fetch the data first and grant read:PATH.'
 
 function pathOf(kind: 'read' | 'write', value: string, context: GrantContext): string {
   if (value.includes('\0')) throw new Refusal('a path has no NUL character', forms)

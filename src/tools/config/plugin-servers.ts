@@ -102,7 +102,7 @@ function remoteOf({ type, url, headers = {} }: Exclude<Fields, { type: 'stdio' }
   }
   const names = Object.keys(headers).map((name) => name.toLowerCase())
   try {
-    if (new Set(names).size < names.length) throw new Error('a header stands there twice')
+    if (new Set(names).size < names.length) throw new Error('a header occurs twice')
     void new Headers(headers)
   } catch {
     return { problem: 'its headers are not valid, or one is there twice', key: 'headers' }

@@ -261,7 +261,7 @@ export function checkPlugin(
     })
     const file = readRegularFile(path, { maxBytes: maxFileBytes })
     if (file.ok && findSecrets(file.text).length > 0)
-      report('plugin-secret', path, 'the file holds a secret')
+      report('plugin-secret', path, 'the file contains a secret')
   }
   // Fields that a client only ignores are errors here, because the schema does not allow them.
   const asErrors = diagnostics.map((one): Diagnostic =>
@@ -412,7 +412,7 @@ function readServer(
 }
 
 const nameRule =
-  'a name has 1 to 100 printable characters and is none of JavaScript’s own, such as __proto__'
+  'a name has 1 to 100 printable characters and is not a name of JavaScript itself, such as __proto__'
 
 function isUsableName(name: string): boolean {
   return (

@@ -473,7 +473,7 @@ function content(name: string, { home, path, onRead }: VariableContext): string 
 }
 
 function unset(name: string, instead?: string): VariableProblem {
-  const result = instead === undefined ? 'it is left as it stands' : 'it becomes empty'
+  const result = instead === undefined ? 'it stays unchanged' : 'it becomes empty'
   return { message: `the variable ${name} is not set; ${result}`, fatal: false, instead }
 }
 
@@ -539,7 +539,7 @@ export function resolveServer(
   }
   if (raw.tokenName !== undefined) {
     const token = variableIn(env, raw.tokenName)
-    const message = `the variable ${raw.tokenName}, which holds its token, is not set`
+    const message = `the variable ${raw.tokenName}, which contains its token, is not set`
     if (token) headers['Authorization'] = `Bearer ${token}`
     else problems.push({ message, hint: `Set ${raw.tokenName}.`, fatal: true })
   }

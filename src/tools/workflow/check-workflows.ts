@@ -77,7 +77,7 @@ function checkText(workflow: WorkflowDefinition, step: Prerequisite, text: strin
   const chain = parseReferences(text)
   if (!chain) {
     if (!/\$(?:call|steps|sql)[.[]/.test(text)) return []
-    const message = `step ${step.step}: ${JSON.stringify(text)} is passed as it stands; a reference is the whole text`
+    const message = `step ${step.step}: ${JSON.stringify(text)} is passed unchanged; a reference must be the whole text`
     return [finding(workflow, 'workflow-reference-inside', 'warning', message)]
   }
   return chain.references.flatMap((reference) => {

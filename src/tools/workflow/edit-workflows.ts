@@ -115,7 +115,7 @@ function requireDefinition(text: string, path: string, name: string): void {
 export function invalid(name: string, diagnostics: readonly Diagnostic[]): UsageError {
   return new UsageError({
     code: 'workflow-invalid',
-    message: `workflow '${name}' cannot be kept as it is; nothing was written`,
+    message: `workflow '${name}' is invalid; nothing was written`,
     diagnostics,
   })
 }

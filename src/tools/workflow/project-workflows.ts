@@ -93,7 +93,9 @@ function notTrusted(path: string, message: string, hint = acceptingHint): Diagno
 function goneFindings(trust: WorkflowTrust, reportedPaths: ReadonlySet<string>): Diagnostic[] {
   const { workflows, loaded, unknown } = trust.gone()
   if (unknown !== undefined) {
-    return [notTrusted(unknown, 'every call is refused: the file held workflows and has changed')]
+    return [
+      notTrusted(unknown, 'every call is refused: the file contained workflows and has changed'),
+    ]
   }
   const now = new Set(loaded.map(({ name }) => name))
   return workflows.flatMap(({ name, path }) => {

@@ -198,7 +198,7 @@ function readDefinition(
   for (const issue of error?.issues ?? []) reportIssue(source, place, label, value, issue)
   checkKeys(source, place, label, value)
   if (data && data.description === undefined) {
-    const message = `${label} has no description; its name stands for it`
+    const message = `${label} has no description; its name is used instead`
     const more = { severity: 'warning', hint: 'Write what it is for as "description".' } as const
     report(source, place, 'workflow-no-description', message, more)
   }

@@ -214,7 +214,7 @@ describe('skills with context: fork', () => {
     expect(toolsOffered(model, 0)).toEqual(['read', 'write'])
     expect(textsOf(model, 1, 'tool')).toEqual(['write said {}'])
     expect(result.notices).toEqual([
-      'The tool Missing, which the subagent auditor is to have, is not there, or not allowed here.',
+      'The subagent auditor cannot have the tool Missing: it does not exist, or is not allowed here.',
     ])
   })
 

@@ -72,7 +72,7 @@ describe('the tools of a subagent', () => {
       readOnly: false,
     })
     expect(notices).toEqual([
-      'The tool raed, which the subagent worker is to have, is not there, or not allowed here. Did you mean read?',
+      'The subagent worker cannot have the tool raed: it does not exist, or is not allowed here. Did you mean read?',
     ])
   })
 
@@ -131,7 +131,7 @@ describe('calls of a subagent', () => {
     const { manager, model, events } = delegating({ configs: [worker({ tools: ['WebSearch'] })] })
     const result = await manager.delegate('worker', 'Go.')
     const notice =
-      'The tool WebSearch, which the subagent worker is to have, is not there, or not allowed here.'
+      'The subagent worker cannot have the tool WebSearch: it does not exist, or is not allowed here.'
     expect(result.notices).toEqual([notice])
     expect(textsOf(model, 0, 'system').join()).toContain(notice)
     expect(events).toContainEqual({ type: 'notice', agent: 'worker', message: notice })

@@ -185,7 +185,7 @@ skills/bytes/SKILL.md: error: The file is not UTF-8 text. [file-not-utf8]
     [['validate', 'empty'], 3, 'empty holds no SKILL.md'],
     [['validate', '--profile', 'strict'], 2, 'allowed: spec, reference'],
     [['validate', '--format', 'xml'], 2, 'allowed: text, json, github, sarif'],
-    [['validate', '--json', '--format', 'text'], 2, 'beside --json'],
+    [['validate', '--json', '--format', 'text'], 2, 'allowed with --json: json'],
   ])('ends for %j with %i', async (args, code, message) => {
     const result = await skillrail(...args)
     expect(result.code).toBe(code)
