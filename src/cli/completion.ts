@@ -161,6 +161,10 @@ async function argumentsAt(
       const { adapters } = await import('#hooks/adapters')
       return Object.entries(adapters).map(([word, { title }]) => ({ word, about: title }))
     }
+    case 'word': {
+      const { terminalWords } = await import('#rail/words')
+      return Object.entries(terminalWords).map(([word, about]) => ({ word, about }))
+    }
     case 'shell':
       return Object.keys(scripts).map((word) => ({ word, about: name }))
     default:

@@ -7,7 +7,7 @@ import { countCalls } from '#hooks/given'
 import type { RailAnswer, RailEvent } from '#hooks/rail-hook'
 import { adapters } from '#hooks/adapters'
 import { runnableText } from './command-lines.ts'
-import { changeRail, readRail, type RailSession, removeRail } from './session.ts'
+import { changeRail, hasNoOpenRail, readRail, type RailSession, removeRail } from './session.ts'
 import { noteStart } from './starting.ts'
 import { isForTurnEnd, type RailRequest } from './request.ts'
 
@@ -190,10 +190,9 @@ function crashedAnswer(
   switch (request.kind) {
     case 'start': {
       const { name } = request.chain
-      const text =
-        reading.kind === 'none'
-          ? `The chain \`${name}\` did not start as a rail: ${ended}. Do not do its steps.`
-          : `${ended}. End your turn; then you get the first step of \`${name}\`.`
+      const text = hasNoOpenRail(reading)
+        ? `The chain \`${name}\` did not start as a rail: ${ended}. Do not do its steps.`
+        : `${ended}. End your turn; then you get the first step of \`${name}\`.`
       return { kind: 'context', text: `${text} Tell the user.`, tell: text }
     }
     case 'word': {

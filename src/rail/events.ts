@@ -16,6 +16,7 @@ import type { RailProgram } from './driver.ts'
 import { denialOf, denialWithoutRail } from './guards.ts'
 import {
   changeRail,
+  hasEnded,
   readRail,
   readRails,
   type RailSession,
@@ -28,7 +29,7 @@ import { turnLimits, unattributed } from '#hooks/rail-facts'
 import { judgePrompt, processToNote, type SenderReader, systemSender } from './sender.ts'
 import { isForTurnEnd, type RailRequest, type RequestOf } from './request.ts'
 import { startingChain } from './starting.ts'
-import { asksToTakeOver, takeOver } from './take-over.ts'
+import { takeOver, wordToTakeOver } from './take-over.ts'
 import { isDecidedElsewhere } from './terminal-decision.ts'
 import { denialAtStart, denialWithoutRecord, denialWithoutState } from './unknown-guards.ts'
 import { type RailDecision, type RailWord, readRailWord, terminalLine } from './words.ts'
@@ -106,7 +107,8 @@ async function answerPrompt(event: RailEvent, patience: Means): Promise<RailAnsw
   if (reading.kind === 'unreadable') return unreadable(reading)
   const called = await calledChain(event, prompt)
   if (reading.kind === 'none') {
-    if (!called && asksToTakeOver(payload.prompt)) return await resumeHere(event, patience, session)
+    const word = called ? undefined : wordToTakeOver(payload.prompt)
+    if (word) return await takeUp(event, patience, session, word)
     if (!called || !claimPrompt(event, session)) return undefined
     return await start(event, patience, { session, ...typed(called) })
   }
@@ -125,6 +127,7 @@ async function answerPrompt(event: RailEvent, patience: Means): Promise<RailAnsw
       ? { ...started, tell: [ending.tell, started.tell ?? ''].join(' ').trim() }
       : ending
   }
+  if (rail.standing === 'failed' && called) return await startAgain(event, patience, rail, called)
   const turn = { id: turnOf(event), receivedStep: false, worked: false, blocks: 0 }
   const word = readRailWord(payload.prompt, stepsOf(rail))
   if (isDecidedElsewhere(rail) && isAboutGate(word)) {
@@ -166,17 +169,40 @@ function isAboutGate(word: RailWord | undefined): boolean {
   return word === undefined || ['approve', 'reject', 'status', 'unclear'].includes(word.word)
 }
 
-/** A session without a rail continues that of a session which is gone. */
-async function resumeHere(
+/** A user starts a chain after one that failed, whose guards end with that. */
+async function startAgain(
+  event: RailEvent,
+  means: Means,
+  rail: RailSession,
+  called: { chain: ChainSkill; words: string },
+): Promise<RailAnswer | undefined> {
+  const { platform, payload } = event
+  const { promptId } = payload
+  const isConfirmedLater = platform === 'claude'
+  const verdict =
+    isConfirmedLater && promptId === undefined ? unsaid : judgePrompt(event, rail, means.senders)
+  if (verdict.kind !== 'same') {
+    const tell = `\`${called.chain.name}\` does not start after \`${rail.chain}\`, which has failed: ${verdict.why}. In a terminal of your own: ${terminalLine('stop', rail.runId)}`
+    return { kind: 'context', text: `${tell}. Tell the user so, and do not do its steps.`, tell }
+  }
+  const { chain, reason, guards, session } = rail
+  const kept =
+    isConfirmedLater && promptId !== undefined ? { chain, reason, guards, promptId } : undefined
+  return await start(event, means, { session, kept, ...typed(called) })
+}
+
+/** A session without a rail continues or stops that of a session which is gone. */
+async function takeUp(
   event: RailEvent,
   means: Means,
   session: string,
+  word: 'resume' | 'stop',
 ): Promise<RailAnswer | undefined> {
   if (!claimPrompt(event, session)) return undefined
-  const taken = takeOver({ ...event, session, turn: turnOf(event) }, means.senders)
+  const taken = takeOver({ ...event, session, turn: turnOf(event) }, word, means.senders)
   if (!taken) return undefined
   if ('refusal' in taken) return taken.refusal
-  return await answerWord(event, means, taken.rail, { word: 'resume' })
+  return await answerWord(event, means, taken.rail, { word })
 }
 
 /** Says that a chain has ended, if the end came after its hook. */
@@ -225,6 +251,10 @@ async function answerWord(
   if (word.word === 'unclear') {
     return { kind: 'context', text: `${word.message} Tell the user so.`, tell: word.message }
   }
+  if (rail.standing === 'failed' && word.word !== 'stop') {
+    const tell = `\`rail ${word.word}\` has no effect any more. ${rail.reason}`
+    return { kind: 'context', text: `${tell} Tell the user so.`, tell }
+  }
   const verdict = judgePrompt(event, rail, means.senders)
   if (verdict.kind !== 'same') return notCounted(rail, word, verdict)
   const { process: clientProcess } = verdict
@@ -244,7 +274,7 @@ async function answerWord(
 }
 
 /** Words after which the agent gets no step. */
-const pausing: ReadonlySet<RailDecision['word']> = new Set(['pause', 'reject'])
+const pausing: ReadonlySet<RailDecision['word']> = new Set(['pause', 'reject', 'stop'])
 
 /** Origins of a prompt in Claude Code's transcript that a user, or a program of the user, can have. */
 const typedOrigins: ReadonlySet<string> = new Set(['human', 'sdk'])
@@ -299,7 +329,7 @@ function isContinuation(prompt: string, { turn }: RailSession): boolean {
 async function start(
   event: RailEvent,
   patience: Means,
-  called: Pick<RequestOf<'start'>, 'session' | 'chain' | 'words' | 'requireVerified' | 'byModel'>,
+  called: Omit<RequestOf<'start'>, 'kind' | 'client' | 'turn' | 'clientProcess' | 'transcript'>,
 ): Promise<RailAnswer | undefined> {
   if (turnLimits[event.platform] === undefined) {
     const { name } = called.chain
@@ -325,7 +355,7 @@ async function answerCall(event: RailEvent, means: Means): Promise<RailAnswer | 
   const started = mayStartChain(payload) ? await startByCall(event, means) : undefined
   if (started) return started
   const workspace = findWorkspace(runtime.cwd, runtime)
-  const rails = railsFor(event, session)
+  const rails = railsFor(event, session, means.senders)
   const records = guardsIn(runtime, [runtime.cwd, ...projectFolders(runtime)])
   const starting = session === undefined ? undefined : startingChain(runtime, session)
   if (rails.length === 0 && records.length === 0 && starting === undefined) return undefined
@@ -336,7 +366,8 @@ async function answerCall(event: RailEvent, means: Means): Promise<RailAnswer | 
     const reason =
       reading.kind === 'unreadable'
         ? denialWithoutState(call, reading)
-        : await denialOf(clientCall, reading.rail, toolInput)
+        : ((await denialOf(clientCall, reading.rail, toolInput)) ??
+          (await denialOfKept(event, clientCall, reading.rail)))
     if (reason === undefined) continue
     const moved = await afterDecision(event, reading, means)
     if (moved) return moved
@@ -347,7 +378,8 @@ async function answerCall(event: RailEvent, means: Means): Promise<RailAnswer | 
     asked = one
   }
   // Afterwards the rail's state has the guards: it is written before any script runs.
-  if (starting !== undefined && rails.length === 0) {
+  const isWithoutRail = rails.every((one) => one.kind === 'rail' && hasEnded(one.rail))
+  if (starting !== undefined && isWithoutRail) {
     const reason = denialAtStart(call, starting)
     if (reason !== undefined) return { kind: 'deny', reason }
   }
@@ -384,6 +416,9 @@ async function startByCall(event: RailEvent, means: Means): Promise<RailAnswer |
   const call = readStartCall(payload)
   if (!call || isOff(runtime)) return undefined
   const isOpen = reading.kind === 'rail' && reading.rail.standing !== 'ended'
+  if (isOpen && reading.rail.standing === 'failed') {
+    return { kind: 'deny', reason: `Only the user starts a chain now. ${reading.rail.reason}` }
+  }
   if (isOpen) {
     const reason = `The chain \`${reading.rail.chain}\` is still open in this session, so no other chain starts. ${standingText(reading.rail)}`
     return { kind: 'deny', reason }
@@ -485,12 +520,35 @@ async function noticeAnswer(
   return await handToDriver(event, { kind: 'agreed', session, step, question }, means)
 }
 
-function railsFor({ runtime, platform }: RailEvent, session: string | undefined) {
+/** The guards of a chain that failed before this one apply until a user is known to have started it. */
+async function denialOfKept(
+  { runtime, payload }: RailEvent,
+  call: ClientCall,
+  rail: RailSession,
+): Promise<string | undefined> {
+  if (!rail.kept) return undefined
+  const { promptId, ...failed } = rail.kept
+  const earlier = { ...rail, ...failed, standing: 'failed', step: undefined } as const
+  const denial = await denialOf(call, earlier, '')
+  if (denial === undefined) return undefined
+  const origin = originOfPrompt(payload.transcript ?? '', promptId)
+  if (origin === undefined || !typedOrigins.has(origin)) return denial
+  changeRail(runtime, rail.session, (now) => ({ ...now, kept: undefined }))
+  return undefined
+}
+
+function railsFor(
+  { runtime, platform }: RailEvent,
+  session: string | undefined,
+  senders: SenderReader,
+) {
   const own = session === undefined ? ({ kind: 'none' } as const) : readRail(runtime, session)
   if (own.kind !== 'none') return [own]
   if (session !== undefined && !unattributed.has(platform)) return []
   return readRails(runtime).filter(
-    (reading) => reading.kind === 'unreadable' || isHere(runtime, reading.rail.workspace),
+    (reading) =>
+      reading.kind === 'unreadable' ||
+      (isHere(runtime, reading.rail.workspace) && !isLeft(reading.rail, senders)),
   )
 }
 
@@ -503,6 +561,12 @@ function isHere(runtime: RailEvent['runtime'], workspace: string): boolean {
     const real = realPathOf(folder) ?? folder
     return isHome ? real === workspace : isInside(workspace, real)
   })
+}
+
+/** Whether a chain has failed in a client that has ended: no other session can be a part of its session. */
+function isLeft({ standing, clientProcess }: RailSession, senders: SenderReader): boolean {
+  if (standing !== 'failed' || clientProcess === undefined) return false
+  return senders.isRunning(clientProcess) === false
 }
 
 /** The agent has called a tool: a chain that it loaded starts, and work in this turn is noted. */
@@ -682,6 +746,7 @@ function unreadable({ path, reason }: { path: string; reason: string }) {
 
 /** Returns one line with the state of a rail. */
 export function standingText({ chain, standing, step, reason }: RailSession): string {
+  if (standing === 'failed') return reason
   const head = `The chain \`${chain}\` runs as a rail.`
   if (standing === 'checking' && step) {
     return `${head} The check of its step \`${step.step}\` still runs, and the next prompt has the result. Do not continue the chain in this turn.`

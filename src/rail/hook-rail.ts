@@ -79,9 +79,9 @@ async function mayConcern(event: RailEvent): Promise<boolean> {
   }
 }
 
-/** `rail resume` in a session without a rail takes over that of another one. */
+/** `rail resume` and `rail stop` in a session without a rail are about that of another one. */
 function isResumption(prompt: string): boolean {
-  return /\brail\s+resume\s*$/.test(prompt)
+  return /\brail\s+(?:resume|stop)\s*$/.test(prompt)
 }
 
 /** Whether a path exists; also true if it is not accessible, because guards may be there. */

@@ -25,6 +25,7 @@ const waits: Readonly<Record<Standing, string | undefined>> = {
   checking: 'its check',
   checked: 'your next prompt',
   ended: undefined,
+  failed: 'a new start or rail stop',
   approval: approvalWaits,
   'check-failed': 'rail retry or rail accept',
   continue: 'your next prompt',

@@ -1,6 +1,7 @@
 import type { ClientProcess } from '#core/agent-ancestry'
 import type { Platform } from '#hooks/adapters'
 import type { ChainSkill } from '#hooks/rail-hook'
+import type { KeptGuards } from './session.ts'
 import type { RailDecision } from './words.ts'
 
 /** A request of the hook to the process that works on a rail. */
@@ -19,6 +20,8 @@ export type RailRequest =
       clientProcess: ClientProcess | undefined
       /** The file in which the client writes the session. */
       transcript: string | undefined
+      /** The guards of a failed chain in this session, which a user has started again or left. */
+      kept?: KeptGuards | undefined
     }
   | { kind: 'turn-end'; session: string; message: string }
   /** Uses the result of a check that ended after its hook. */

@@ -22,7 +22,8 @@ import { railPath, railsDirectory } from './place.ts'
  * The state of a rail. `working`: the agent has a step. `running`: our process starts the rail or runs
  * scripts. `checking`: our process runs the step's check. `checked`: a check has ended after its hook, and
  * the next event uses the result. `ended`: the client does not know the end of the chain yet, and nothing
- * is guarded any more. The other states wait for a user: for an approval, after too many failed checks, for
+ * is guarded any more. `failed`: the chain has ended without success, and its guards deny until a user
+ * decides. The other states wait for a user: for an approval, after too many failed checks, for
  * the next prompt (the client allows no further block in this turn), for an answer to the agent, because the
  * chain cannot continue, or because the user paused it.
  */
@@ -32,6 +33,7 @@ export const standings = [
   'checking',
   'checked',
   'ended',
+  'failed',
   'approval',
   'check-failed',
   'continue',
@@ -80,6 +82,8 @@ export interface RailSession {
   givenAt?: number | undefined
   /** Whether background tasks delay the check of the step, or the user wants it beside them. */
   tasks?: 'told' | 'ignored' | undefined
+  /** The guards of a failed chain, until it is certain that a user started this one after it. */
+  kept?: KeptGuards | undefined
   /** A prompt that decides about the rail, until the client confirms that a user typed it. */
   unconfirmed?: Unconfirmed | undefined
   /** Counts the handled ends of turns, so that two hooks handle each only once. */
@@ -103,6 +107,15 @@ export interface WaitingGate {
   journal: string
   /** The journal's size in bytes. */
   size: number
+}
+
+export interface KeptGuards {
+  guards: readonly Guard[]
+  chain: string
+  /** Why they apply, as `reason` of the failed rail said. */
+  reason: string
+  /** The prompt that started the chain, whose origin Claude Code says later. */
+  promptId: string
 }
 
 export interface Unconfirmed {
@@ -215,6 +228,7 @@ const railSession: Schema<RailSession> = object({
   isForgotten: optional(choice(true)),
   givenAt: optional(integer),
   tasks: optional(choice('told', 'ignored')),
+  kept: optional(object({ guards, chain: text, reason: text, promptId: text })),
   unconfirmed: optional(object({ prompt: text, promptId: text })),
   sequence: integer,
 })
@@ -266,10 +280,19 @@ export function changeRail(
   })
 }
 
-/** Stores a new rail. Returns false, and writes nothing, if its session has one. */
+/** Whether a session can get a new rail: it has none, or that of a chain that has ended. */
+export function hasNoOpenRail(reading: SessionReading): boolean {
+  return reading.kind === 'none' || (reading.kind === 'rail' && hasEnded(reading.rail))
+}
+
+export function hasEnded({ standing }: Pick<RailSession, 'standing'>): boolean {
+  return standing === 'ended' || standing === 'failed'
+}
+
+/** Stores a new rail. Returns false, and writes nothing, if its session has an open one. */
 export function addRail(runtime: Runtime, rail: RailSession): boolean {
   return alone(runtime, rail.session, () => {
-    if (readRail(runtime, rail.session).kind !== 'none') return false
+    if (!hasNoOpenRail(readRail(runtime, rail.session))) return false
     writeRail(runtime, rail)
     return true
   })

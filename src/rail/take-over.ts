@@ -6,11 +6,12 @@ import { judgePrompt, type SenderReader } from './sender.ts'
 import { addRail, type RailSession, readRails, removeRail } from './session.ts'
 
 /** The whole prompt, also as a call of the skill `rail`. */
-const resumption = /^\s*(?:[/$](?:[\w.-]+:)*)?rail\s+resume\s*$/
+const wanted = /^\s*(?:[/$](?:[\w.-]+:)*)?rail\s+(resume|stop)\s*$/
 
-/** Whether a prompt may ask for the rail of another session. */
-export function asksToTakeOver(prompt: string): boolean {
-  return resumption.test(prompt)
+/** Returns the word of a prompt that may be about the rail of another session. */
+export function wordToTakeOver(prompt: string): 'resume' | 'stop' | undefined {
+  const [, word] = wanted.exec(prompt) ?? []
+  return word === 'resume' || word === 'stop' ? word : undefined
 }
 
 /**
@@ -20,6 +21,7 @@ export function asksToTakeOver(prompt: string): boolean {
  */
 export function takeOver(
   event: Pick<RailEvent, 'platform' | 'payload' | 'runtime'> & { session: string; turn: string },
+  word: 'resume' | 'stop',
   senders: SenderReader,
 ): { rail: RailSession } | { refusal: RailAnswer } | undefined {
   const { runtime, platform, session, turn } = event
@@ -28,7 +30,7 @@ export function takeOver(
     reading.kind === 'rail' &&
     reading.rail.workspace === workspace &&
     reading.rail.session !== session &&
-    reading.rail.standing !== 'ended'
+    isFor(word, reading.rail)
       ? [reading.rail]
       : [],
   )
@@ -42,7 +44,9 @@ export function takeOver(
     const reasons = judged.flatMap(({ rail, verdict }) =>
       verdict.kind === 'same' ? [] : [`${named(rail)}: ${verdict.why}`],
     )
-    return refused(`No chain of this project can continue in this session. ${reasons.join('. ')}`)
+    return refused(
+      `No chain of this project can continue or be stopped in this session. ${reasons.join('. ')}`,
+    )
   }
   if (others.length > 0) {
     const names = free.map(({ rail }) => named(rail)).join(', ')
@@ -53,7 +57,7 @@ export function takeOver(
   const { rail, clientProcess } = first
   if (lockHolder(railPath(runtime, rail.session)) !== undefined) {
     return refused(
-      `Skillrail still works on ${named(rail)}. Type \`rail resume\` again in a moment.`,
+      `Skillrail still works on ${named(rail)}. Type \`rail ${word}\` again in a moment.`,
     )
   }
   const moved: RailSession = {
@@ -69,6 +73,11 @@ export function takeOver(
   if (!addRail(runtime, moved)) return undefined
   removeRail(runtime, rail.session)
   return { rail: moved }
+}
+
+/** A chain that has failed can be stopped, but does not continue. */
+function isFor(word: 'resume' | 'stop', { standing }: RailSession): boolean {
+  return standing !== 'ended' && (word === 'stop' || standing !== 'failed')
 }
 
 function named({ chain, runId }: RailSession): string {

@@ -65,7 +65,7 @@ export async function sayInTerminal(
   return { runId, chain, line: told ?? handed ?? '', hasWorked }
 }
 
-const knownWords = 'Words: status, pause, resume, retry, or accept STEP WHY.'
+const knownWords = 'Words: status, pause, resume, retry, stop, or accept STEP WHY.'
 
 /** Finds the rail of a run, or the only one of this project. */
 function railToMean({ workspace, context }: ChainProject, run: string | undefined) {

@@ -5,6 +5,8 @@ import type { RunJournal } from '#chain/run-journal'
 import type { RunAnswer } from '#chain/run-answer'
 import { guardedCalls } from '#skill/guard-words'
 import type { Gate } from '#skill/model'
+import { adapters } from '#hooks/adapters'
+import { chainCalls } from '#hooks/rail-facts'
 import type { RailAnswer } from '#hooks/rail-hook'
 import type { NextStep } from '#project/stepper'
 import type { AskedGate, Guard, RailSession, RailStep } from './session.ts'
@@ -141,6 +143,26 @@ export function endText({ chain, runId }: RailSession, { status }: RunAnswer): s
   return `The chain ${chain} has ended: ${status}. To see its steps: skillrail runs show ${runId}`
 }
 
+/** How the guards of a chain that has ended without success come to an end. */
+export function keptText({ chain, client }: RailSession, guards: readonly Guard[]): string {
+  const calls = [...new Set(guards.flatMap((guard) => guardedCalls(guard.calls)))].join(', ')
+  return `Its guards still deny ${calls} in this session: start a chain again (${startOf(client, chain)}), or type "rail stop".`
+}
+
+function startOf(client: RailSession['client'], chain: string): string {
+  return chainCalls[adapters[client].sigil].replace('NAME', () => chain)
+}
+
+/** @param failure why the run could not be cancelled */
+export function stoppedText(
+  { chain, runId, always = [] }: RailSession,
+  failure: string | undefined,
+): string {
+  const run = failure === undefined ? '' : ` Its run ${runId} could not be cancelled: ${failure}.`
+  const kept = always.length === 0 ? '' : ' Guards that always apply stay.'
+  return `You stopped the chain ${chain}: its guards deny nothing any more.${kept}${run} To see its steps: skillrail runs show ${runId}`
+}
+
 export function decisionText(isApproved: boolean, why: string | undefined): string {
   if (isApproved) return 'The user approved.'
   return why === undefined ? 'The user rejected.' : `The user rejected: ${why}`
@@ -153,7 +175,8 @@ export function doneText(step: string, output: StepOutput): string {
   return `${ended} Its check uses files that changed since the chain started: ${changedFiles.map(safeLine).join(', ')}.`
 }
 
-export function standingLine({ chain, reason }: RailSession): string {
+export function standingLine({ chain, reason, standing }: RailSession): string {
+  if (standing === 'failed') return reason
   return `The chain \`${chain}\` runs as a rail. ${reason}`
 }
 

@@ -3,7 +3,7 @@ export type RailDecision =
   | { word: 'approve'; step: string | undefined }
   | { word: 'reject'; step: string | undefined; why: string }
   | { word: 'accept'; step: string; why: string }
-  | { word: 'pause' | 'resume' | 'retry' }
+  | { word: 'pause' | 'resume' | 'retry' | 'stop' }
 
 /** A whole prompt about a rail. */
 export type RailWord =
@@ -12,7 +12,7 @@ export type RailWord =
   /** A prompt with an incomplete decision: the message says what is missing. */
   | { word: 'unclear'; message: string }
 
-const verbs = 'approve|reject|accept|status|pause|resume|retry'
+const verbs = 'approve|reject|accept|status|pause|resume|retry|stop'
 /**
  * Also matches a call of the skill `rail`: `/rail`, `$rail` in Codex, `/skill:rail` in pi, and with the name of
  * its package, `/skillrail:rail`.
@@ -46,12 +46,23 @@ export function readRailWord(prompt: string, steps: readonly string[]): RailWord
     case 'pause':
     case 'resume':
     case 'retry':
+    case 'stop':
       // More words make it a sentence about a rail.
       return rest === '' ? { word: verb } : undefined
     default:
       return undefined
   }
 }
+
+/** The words for a terminal, where a gate has commands of its own. */
+export const terminalWords = {
+  status: 'say where the chain stands',
+  pause: 'stop the checks until you resume',
+  resume: 'continue after a pause or an error',
+  retry: 'give new attempts after failed checks',
+  accept: 'continue with a step whose check failed: accept STEP WHY',
+  stop: 'give up the chain, and end its guards',
+} as const
 
 /** How a user decides the same in a terminal, with the run's ID. */
 export function terminalLine(word: RailDecision['word'], runId: string): string {
@@ -64,6 +75,7 @@ export function terminalLine(word: RailDecision['word'], runId: string): string 
     case 'pause':
     case 'resume':
     case 'retry':
+    case 'stop':
       return `skillrail rail ${word} --run ${runId}`
   }
 }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { loadConfiguration } from '#core/configuration'
 import { compareText, messageOf, SkillrailError } from '#core/errors'
@@ -7,11 +8,12 @@ import type { Runtime } from '#core/runtime'
 import type { StepOutput } from '#exec/output-protocol'
 import { ChainPlanError, RunBusyError, RunStateError } from '#chain/errors'
 import { planChanged } from '#chain/continuation'
-import { isFinal } from '#chain/step-result'
+import { isFinal, statusOfRun } from '#chain/step-result'
 import { allSteps, type Plan, type PlannedStep, wholeChain } from '#chain/plan-model'
 import { guardsIn, isSameChain } from '#trust/accepted-guards'
 import { alwaysGuardingIn } from '#project/always-guards'
 import { type ChainProject, openProject, type RunContext, usablePlan } from '#project/chains'
+import { cancelOn } from '#project/engines'
 import { type ConfirmedReport, confirmReport } from '#project/confirm-step'
 import { requiredGate } from '#project/gates'
 import {
@@ -45,6 +47,7 @@ import {
   type AskedGate,
   addRail,
   changeRail,
+  hasNoOpenRail,
   type RailSession,
   type RailStep,
   readRail,
@@ -117,6 +120,7 @@ function answerAtOnce(
     case 'resume':
     case 'retry':
     case 'accept':
+    case 'stop':
       endCheck(rail, runtime)
       return undefined
     case 'approve':
@@ -150,7 +154,7 @@ function failed(error: unknown, request: RailRequest, runtime: Runtime): RailAns
   const hint = error instanceof SkillrailError && error.hint !== undefined ? ` ${error.hint}` : ''
   const why = `${messageOf(error)}.${hint}`
   const reading = readRail(runtime, request.session)
-  if (request.kind === 'start' && reading.kind === 'none') {
+  if (request.kind === 'start' && hasNoOpenRail(reading)) {
     const text = `The chain \`${request.chain.name}\` did not start as a rail: ${why}`
     return { kind: 'context', text: `${text} Tell the user; do not do its steps.`, tell: text }
   }
@@ -162,7 +166,7 @@ function failed(error: unknown, request: RailRequest, runtime: Runtime): RailAns
     if (request.event === 'turn-end') return { kind: 'tell', tell }
     return { kind: 'context', text: `${tell} Tell the user so, and end your turn.`, tell }
   }
-  const reason = `The chain cannot continue: ${why} When that is fixed, type \`rail retry\`.`
+  const reason = `The chain cannot continue: ${why} When that is fixed, type \`rail retry\`; \`rail stop\` gives up the chain.`
   const isNoted = reading.kind === 'rail' && noteStuck(runtime, reading.rail, reason)
   if (!isForTurnEnd(request)) {
     return { kind: 'context', text: `${reason} Tell the user.`, tell: reason }
@@ -228,7 +232,9 @@ async function startRail(
   runtime: Runtime,
 ): Promise<RailAnswer | undefined> {
   const { session, client, chain, words, requireVerified, byModel, turn, clientProcess } = request
-  if (readRail(runtime, session).kind !== 'none') return undefined
+  const earlier = readRail(runtime, session)
+  const keepsGuards = earlier.kind === 'rail' && earlier.rail.standing === 'failed'
+  if (!hasNoOpenRail(earlier) || (byModel && keepsGuards)) return undefined
   const project = openRailProject(runtime)
   if (project.context.settings.rail.start === 'never') return undefined
   const planned = planForStepper(project, dirname(chain.path))
@@ -256,6 +262,7 @@ async function startRail(
     checkFiles: filesOfChecks(plan.root, project.workspace),
     turn: { id: turn, receivedStep: false, worked: false, blocks: 0 },
     clientProcess,
+    kept: request.kept,
     sequence: 0,
   }
   if (!addRail(runtime, rail)) return undefined
@@ -349,14 +356,26 @@ function handOn(
     return toUser(reason, delivery)
   }
   if (result && isFinal(result.status)) {
-    const reason = say.endText(rail, result)
-    note(runtime, rail, { standing: 'ended', reason, step: undefined, guards: [], sequence })
+    const ending = say.endText(rail, result)
+    const kept = result.status === 'success' ? [] : [...guards, ...(rail.kept?.guards ?? [])]
+    const reason = kept.length === 0 ? ending : `${ending} ${say.keptText(rail, kept)}`
+    const standing = kept.length === 0 ? 'ended' : 'failed'
+    note(runtime, rail, { ...closed, standing, reason, guards: kept, sequence })
     return toUser(reason, delivery)
   }
   const reason = `The run ${rail.runId} was interrupted. Type \`rail resume\`.`
   note(runtime, rail, { standing: 'stuck', reason, step: undefined, guards, sequence })
   return toUser(reason, delivery)
 }
+
+/** A rail after the end of its chain. */
+const closed = {
+  step: undefined,
+  pending: undefined,
+  gate: undefined,
+  waiting: undefined,
+  tasks: undefined,
+} as const
 
 /** What the client can ask about, if it can ask and a guarded call belongs to the step. */
 function askedGate(
@@ -637,6 +656,35 @@ async function obey(
     }
     case 'accept':
       return await accept(word, rail, event, runtime)
+    case 'stop':
+      return await stop(rail, event, runtime)
+  }
+}
+
+/** Ends the rail whatever state it is in: a user must always be able to get out. */
+async function stop(
+  rail: RailSession,
+  event: Delivery['event'],
+  runtime: Runtime,
+): Promise<RailAnswer> {
+  const failure = await cancelRunOf(rail, runtime)
+  const reason = say.stoppedText(rail, failure)
+  const sequence = rail.sequence + 1
+  const ended = { ...closed, standing: 'ended', reason, guards: [], sequence } as const
+  changeRail(runtime, rail.session, (now) => ({ ...now, ...ended, kept: undefined }))
+  return toUser(reason, { event })
+}
+
+/** Returns why the run could not be cancelled; a run that has ended or is gone needs nothing. */
+async function cancelRunOf({ runId }: RailSession, runtime: Runtime): Promise<string | undefined> {
+  try {
+    const project = openRailProject(runtime)
+    if (!existsSync(project.store.pathOf(runId))) return undefined
+    const journal = project.store.read(runId)
+    if (!isFinal(statusOfRun(journal, journal.path))) await cancelOn(project, journal)
+    return undefined
+  } catch (error) {
+    return messageOf(error)
   }
 }
 

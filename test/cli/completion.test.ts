@@ -40,6 +40,7 @@ it('completes options, their choices, and arguments', async () => {
   expect(await completed('run', 'p')).toEqual(['pdf'])
   expect(await completed('hooks', 'install', 'claude', 'co')).toEqual(['codex', 'copilot'])
   expect(await completed('runs', 'show', 'la')).toEqual(['latest'])
+  expect(await completed('rail', 'st')).toEqual(['status', 'stop'])
   expect(await completed('validate', 'x')).toEqual([])
 })
 

@@ -77,7 +77,7 @@ describe('a gate of a rail that a user rejects', () => {
     }
     const ended = await session.prompt('rail reject enough')
     expect(ended?.systemMessage).toContain('has ended: failure')
-    expect(session.standing()).toBe('')
+    expect(session.standing()).toBe('failed')
   })
 })
 
@@ -145,7 +145,7 @@ describe('a gate about which a user decides in a terminal', () => {
     await decide(session, 'reject', '--reason', 'never')
     const ended = await session.prompt('go on')
     expect(ended?.systemMessage).toContain('has ended: failure')
-    expect(session.standing()).toBe('')
-    expect(await session.bash('git push')).toBeUndefined()
+    expect(session.standing()).toBe('failed')
+    expect(await session.bash('git push')).toContain('belongs to the step')
   })
 })

@@ -89,7 +89,7 @@ it('keeps a rail that two hooks move into the same session', async () => {
   if (!reading.ok) throw new Error(reading.message)
   const { payload } = reading
   const event = { platform: 'claude', runtime, session: 's2', turn: 't', payload } as const
-  const move = () => takeOver(event, senders)
+  const move = () => takeOver(event, 'resume', senders)
   expect(move()).toMatchObject({ rail: { session: 's2' } })
   expect(move()).toBeUndefined()
   expect(readRails(runtime)).toMatchObject([{ kind: 'rail', rail: { session: 's2' } }])

@@ -6,7 +6,7 @@ import { type RailReply, sayInTerminal } from '#rail/terminal-word'
 
 export const command = defineCommand<RailReply>()({
   arguments: {
-    '<word>': 'status, pause, resume, retry or accept',
+    '<word>': 'status, pause, resume, retry, stop or accept',
     '[text...]': 'after accept: the step, and why',
   },
   options: {

@@ -28,6 +28,7 @@ import { executionsOf, isFinal, type ShownRun, statusOfRun } from '#chain/step-r
 import { readLog } from '#chain/step-runner'
 import { duration, renderTimeline } from '#chain/timeline'
 import { cancelOn } from '#project/engines'
+import { type EndedRail, endRails, railsToEnd } from '#rail/end-rails'
 import { listedRails } from '#rail/listed-rails'
 import { refuseWhileGuarded } from '#rail/refuse'
 import { findRun, readRuns, readUpToDate } from '#project/stored-runs'
@@ -161,24 +162,48 @@ function approvalLines({ approvals = [], yesGates, startedBy = 'the caller' }: S
   return [...inAdvance, ...lines].map((line) => safeLine(line))
 }
 
-export const cancel = defineCommand<{ runId: string; status: 'cancelled'; continueWith: string }>()(
-  {
-    arguments: runArgument,
-    options: {},
-    examples: ['runs cancel 0mh2k9x0ab12cd'],
-    async run(context, { arguments: [named = ''] }) {
-      refuseWhileGuarded(context, 'runs cancel')
-      const { project, runId, journal } = await findRun(context, named)
-      await cancelOn(project, journal)
-      const continueWith = project.line('runs resume', runId)
-      return { runId, status: 'cancelled', continueWith }
-    },
-    render: ({ continueWith }) => `Cancelled. To resume it: ${safeLine(continueWith)}\n`,
+interface CancelResult {
+  runId: string
+  /** `cancelled`, or how a run had ended of which only the rail was left. */
+  status: string
+  continueWith: string
+  /** The rail of the run, which has ended with it. */
+  rail?: EndedRail | undefined
+}
+
+export const cancel = defineCommand<CancelResult>()({
+  arguments: runArgument,
+  options: {},
+  details:
+    'If the session of an agent client executes the run, its rail ends: the guards of the chain deny nothing any more. That needs a user, not an agent.',
+  examples: ['runs cancel 0mh2k9x0ab12cd'],
+  async run(context, { arguments: [named = ''] }) {
+    refuseWhileGuarded(context, 'runs cancel')
+    const { project, runId, journal } = await findRun(context, named)
+    const rails = railsToEnd(context, 'runs cancel', [runId])
+    // The guards of a chain that has failed outlive its run.
+    const ending = statusOfRun(journal, journal.path)
+    const isOver = rails.length > 0 && isFinal(ending)
+    if (!isOver) await cancelOn(project, journal)
+    const continueWith = project.line('runs resume', runId)
+    const [rail] = endRails(context.runtime, rails)
+    return { runId, status: isOver ? ending : 'cancelled', continueWith, rail }
   },
-)
+  render: ({ status, continueWith, rail }) =>
+    linesText([
+      status === 'cancelled' && `Cancelled. To resume it: ${safeLine(continueWith)}`,
+      rail && endedText(rail),
+    ]),
+})
+
+function endedText({ chain }: EndedRail): string {
+  return `The rail of ${safeLine(chain)} has ended: its guards deny nothing any more, unless they always apply.`
+}
 
 interface PruneResult {
   removed: readonly string[]
+  /** The rails of removed runs, which have ended with them. */
+  rails?: readonly EndedRail[] | undefined
   dryRun: boolean
   diagnostics?: readonly Diagnostic[] | undefined
 }
@@ -219,12 +244,23 @@ export const prune = defineCommand<PruneResult>()({
         return mayGo && isOld ? [journal.run.runId] : []
       })
     if (dryRun) return { removed: ids, dryRun }
+    const rails = railsToEnd(context, 'runs prune', ids)
     const { removed, diagnostics } = await removeRuns(store, ids)
     context.diagnose(diagnostics)
-    return { removed, dryRun, diagnostics: diagnostics.length > 0 ? diagnostics : undefined }
+    const ended = rails.filter(({ runId }) => removed.includes(runId))
+    const endedRails = ended.length === 0 ? undefined : endRails(context.runtime, ended)
+    return {
+      removed,
+      rails: endedRails,
+      dryRun,
+      diagnostics: diagnostics.length > 0 ? diagnostics : undefined,
+    }
   },
   render: ({ removed }) => linesText(removed),
-  notes: ({ removed, dryRun }) => [`${removed.length} ${dryRun ? 'would be removed' : 'removed'}`],
+  notes: ({ removed, rails = [], dryRun }) => [
+    `${removed.length} ${dryRun ? 'would be removed' : 'removed'}`,
+    ...rails.map(endedText),
+  ],
   exitCode: ({ diagnostics }) => (diagnostics ? exitCode.failed : exitCode.done),
 })
 
