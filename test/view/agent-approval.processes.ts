@@ -1,4 +1,6 @@
 import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { bin } from '../command-line.ts'
@@ -28,8 +30,8 @@ const shown = { id, key, planDigest, stateDigest, shownDigest }
 console.log(JSON.stringify(await post('/api/decide', { ...shown, decision: 'approve' }, token)))
 `
 
-async function waitingRun() {
-  const session = makeSession(chain)
+async function waitingRun(skills: Parameters<typeof makeSession>[0] = chain) {
+  const session = makeSession(skills)
   const { stdout } = await session.cli('run', 'ship', '--json')
   const { runId, status } = JSON.parse(stdout)
   expect(status).toBe('waiting')
@@ -53,8 +55,12 @@ async function openOwnView({ directory, env }: { directory: string; env: object 
   const lines = createInterface({ input: output })[Symbol.asyncIterator]()
   const next = async (): Promise<string> => String((await lines.next()).value)
   const pid = Number(await next())
-  onTestFinished(() => void process.kill(pid))
-  return { address: await next(), next }
+  onTestFinished(() => {
+    try {
+      process.kill(pid)
+    } catch {} // The test has ended it.
+  })
+  return { pid, address: await next(), next }
 }
 
 /** Runs the forger in a process that has no process of the test above it. */
@@ -111,3 +117,33 @@ describe.skipIf(!canStartFakeClients)('an agent with a shell', () => {
     expect(await approvals()).toMatchObject([{ channel: 'view', strength: 'attended' }])
   })
 })
+
+it.skipIf(!canStartFakeClients)(
+  'interrupts a run that continues in the view when the view ends, and the run can be resumed',
+  async () => {
+    const slow = { run: 'echo x >> begun; [ -e go ] || sleep 60; echo published' }
+    const { session, runId, approvals } = await waitingRun({ ...chain, publish: slow })
+    const view = await openOwnView(session)
+    const words = [forger, view.address, runId]
+    expect(JSON.parse(await runDetached(words, session.env))).toEqual({ approved: true })
+    await expect.poll(() => existsSync(join(session.directory, 'begun'))).toBe(true)
+    process.kill(view.pid, 'SIGINT')
+    const statusNow = async (): Promise<string> =>
+      JSON.parse((await session.cli('runs', 'show', runId, '--json')).stdout).status
+    await expect.poll(statusNow, { timeout: 20_000 }).toBe('interrupted')
+    await expect.poll(() => isAlive(view.pid), { timeout: 20_000 }).toBe(false)
+    session.write('go', '')
+    const { stdout } = await session.cli('runs', 'resume', runId, '--json')
+    expect(JSON.parse(stdout).status).toBe('success')
+    // The approval stays that of the view.
+    expect(await approvals()).toMatchObject([{ channel: 'view' }])
+  },
+)
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
