@@ -84,7 +84,8 @@ export interface PackageStatus {
  */
 export type RailState =
   | { state: 'ready' | 'absent' }
-  | { state: 'unsupported' | 'outdated'; reason: string }
+  /** `idle`: the hook is installed, and the client does not run it. */
+  | { state: 'unsupported' | 'outdated' | 'idle'; reason: string }
 
 type LauncherState = 'current' | 'outdated' | 'missing'
 
@@ -229,6 +230,8 @@ export function railLine({ platform, rail }: Pick<PlatformStatus, 'platform' | '
       return 'chains run as rails'
     case 'unsupported':
       return `no chain runs as a rail: ${rail.reason}`
+    case 'idle':
+      return `no chain runs as a rail: ${safeLine(rail.reason)}`
     case 'outdated':
       return `no chain runs as a rail: ${safeLine(rail.reason)}. Run: skillrail hooks install ${platform}`
     case 'absent':
@@ -263,11 +266,14 @@ function railState(
     (scope, index) => reasons[index] === undefined && runs[scope]?.answer !== 'no',
   )
   if (isReady && launcher === 'current') return { state: 'ready' }
-  const [reason = 'the hook is that of another version'] = [
-    ...reasons.flatMap((one) => one ?? []),
-    ...idle,
-    ...(run ? [run.reason] : []),
-  ]
+  const [problem] = reasons.flatMap((one) => one ?? [])
+  const [whyIdle] = [...idle, ...(run ? [run.reason] : [])]
+  // An installation changes nothing about a client that does not run its hooks.
+  const isInstalled = launcher === 'current' || present.length === 0
+  if (problem === undefined && whyIdle !== undefined && isInstalled) {
+    return { state: 'idle', reason: whyIdle }
+  }
+  const reason = problem ?? whyIdle ?? 'the hook is that of another version'
   return { state: 'outdated', reason }
 }
 

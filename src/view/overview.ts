@@ -194,7 +194,12 @@ function hookEntry(status: PlatformStatus, reads: string): Omit<OverviewEntry, '
   const answers = runAnswers(status)
   const idle = answers.flatMap((run) => (run.answer === 'no' ? [run.reason] : []))
   return idle.length > 0 && idle.length === answers.length
-    ? { status: 'warning', state: 'hook idle', about: idle.join('; '), fix }
+    ? {
+        status: 'warning',
+        state: 'hook idle',
+        about: idle.join('; '),
+        fix: `skillrail hooks status ${platform}`,
+      }
     : { status: 'ok', state: 'hook', about: `${reads}, gets references of all from the hook` }
 }
 

@@ -79,6 +79,19 @@ it.skipIf(!isBuilt)(
   },
 )
 
+it.skipIf(!isBuilt)(
+  'recommends no installation for a hook that the client cannot read (needs the build)',
+  async () => {
+    const { write, run } = fixture()
+    write('.claude/settings.json', '{\n  // a comment\n  "theme": "dark"\n}\n')
+    await run(['hooks', 'install', 'claude'])
+    const { stdout } = await run(['hooks', 'status', 'claude'])
+    expect(stdout).toContain('no chain runs as a rail: Claude Code cannot read the file')
+    expect(stdout).not.toContain('skillrail hooks install')
+    expect((await run(['overview'])).stdout).toContain('skillrail hooks status claude')
+  },
+)
+
 it('reports that a client has no hook to remove', async () => {
   const { run, home } = fixture()
   const { code, stdout } = await run(['hooks', 'uninstall', 'claude'])

@@ -162,7 +162,7 @@ describe.each(clients)('the status of %s', (client) => {
     rmSync(join(incomplete.home, folder, 'hook/rail.cjs'))
     expect(statusOf(client, incomplete)).toMatchObject({
       package: { run: { answer: 'no', reason: expect.stringContaining('hook/rail.cjs') } },
-      rail: { state: 'outdated' },
+      rail: { state: 'idle' },
     })
   })
 
@@ -180,6 +180,6 @@ it('says that the hook of a package does not run where the client runs no hooks'
   const reason = expect.stringContaining('disableAllHooks')
   expect(statusOf('claude', home)).toMatchObject({
     package: { run: { answer: 'no', reason } },
-    rail: { state: 'outdated', reason },
+    rail: { state: 'idle', reason },
   })
 })
