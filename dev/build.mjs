@@ -10,8 +10,14 @@ import { viewPage } from './view-page.mjs'
 
 /** Libraries that the hook loads only when it needs them. */
 const hookLibraries = ['re2js', 'jsonc-parser', 'smol-toml']
-/** Libraries of the process that works on a rail. */
+/** Libraries of the program beside the hook. */
 const railLibraries = [...hookLibraries, 'zod']
+/** What the hook loads of that program for a call of an MCP tool in a project with workflows. */
+const fromRailProgram = {
+  name: 'from-rail-program',
+  resolveId: (name) =>
+    name === './client-calls.ts' ? { id: './rail.cjs', external: true } : undefined,
+}
 
 rmSync('dist', { recursive: true, force: true })
 execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {
@@ -46,7 +52,7 @@ copyFileSync('node_modules/zod/LICENSE', 'dist/LICENSE-zod')
 await bundleHook()
 const rail = await asOneFile('src/rail/rail-main.ts', railLibraries)
 writeFileSync('dist/hook/rail.cjs', rail)
-copyHook({ hook: await asOneFile('src/rail/hook-main.ts', hookLibraries), rail })
+copyHook({ hook: await asOneFile('src/rail/hook-main.ts', hookLibraries, [fromRailProgram]), rail })
 
 /**
  * Keeps the declarations that an entry of the package leads to, and deletes the others. `#folder/file`
@@ -163,6 +169,7 @@ async function bundleHook() {
     { ...output, dir: 'dist/hook', minify: true, codeSplitting: { groups } },
     {
       preserveEntrySignatures: 'allow-extension',
+      plugins: [fromRailProgram],
       treeshake: { moduleSideEffects: (id) => /hook-main/.test(id) },
     },
   )
@@ -180,7 +187,7 @@ async function bundleHook() {
  * A program as one file, which needs nothing beside it: the hook for the packages of clients, of which six
  * copies of all its files would be a tenth of the package, and the process that works on a rail.
  */
-async function asOneFile(input, libraries) {
+async function asOneFile(input, libraries, plugins = []) {
   const required = new RegExp(
     String.raw`createRequire\(import\.meta\.url\)(?=\('(?:${libraries.join('|')})'\))`,
     'g',
@@ -195,10 +202,15 @@ async function asOneFile(input, libraries) {
     // A rail has no model of its own and runs on the journal engine.
     external: (name) => /^node:|^#agent\/|^#chain\/restate\//.test(name),
     resolve: { mainFields: ['module', 'main'] },
-    plugins: [plugin],
+    plugins: [...plugins, plugin],
     treeshake: { moduleSideEffects: (id) => /(?:hook|rail)-main/.test(id) },
   })
-  const { output } = await build.generate({ format: 'cjs', codeSplitting: false, minify: true })
+  const { output } = await build.generate({
+    format: 'cjs',
+    exports: 'named',
+    codeSplitting: false,
+    minify: true,
+  })
   await build.close()
   if (output.length !== 1) throw new Error(`${input} is ${output.length} files instead of one`)
   return output[0].code

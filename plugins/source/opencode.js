@@ -140,7 +140,9 @@ export const Skillrail = async ({ directory, client }) => {
       if (answer?.permissionDecision === 'deny') throw new Error(answer.permissionDecisionReason)
     },
     'tool.execute.after': async ({ tool, sessionID, callID, args }, output) => {
-      const call = { tool_name: tool, tool_input: args, tool_use_id: callID }
+      // Only an MCP tool has its result as a list of parts.
+      const result = Array.isArray(output.content) ? { tool_response: output.content } : {}
+      const call = { tool_name: tool, tool_input: args, tool_use_id: callID, ...result }
       const answer = await askIn(sessionID, 'PostToolUse', call)
       noteRail(sessionID, answer?.rail)
       const text = answer?.additionalContext

@@ -75,6 +75,13 @@ export function clientFolder(client: ClientName, { env, home }: FolderRuntime): 
   return join(home, path)
 }
 
+/** Returns the folders in which a session of a client began: its agent may have changed the directory. */
+export function sessionFolders({ env }: Pick<Runtime, 'env'>): string[] {
+  return Object.entries(env).flatMap(([name, value]) =>
+    name.endsWith('_PROJECT_DIR') && value !== undefined && isAbsolute(value) ? [value] : [],
+  )
+}
+
 /** Returns the additional folders that a client's variables name. */
 export function furtherFolders(client: ClientName, { env }: Pick<Runtime, 'env'>): string[] {
   const { further = [] } = clientFolders[client]

@@ -54,6 +54,12 @@ export function fitsMcpPattern(
   return fitsText(foldToolName(name), foldToolName(`${prefix}${server}${separator}${tool}`))
 }
 
+/** Returns the name that a client gives to a tool. */
+export function mcpName({ server, tool }: McpPattern, client?: ClientName): string {
+  const { prefix, separator } = formOf(client)
+  return `${prefix}${server}${separator}${tool}`.replaceAll(/[^\w.-]/g, '_')
+}
+
 /** Whether the name of a tool has the form that the client gives to MCP tools. */
 export function mayBeMcpName(name: string, client?: ClientName): boolean {
   return mcpReadings(name, client).length > 0

@@ -7,6 +7,7 @@ import { canonicalPrompt, type HookPayload } from './prompt.ts'
 import { type RailAnswer, tellBeginning } from './rail-hook.ts'
 import type { TracedRail } from './trace.ts'
 import type { TriggerCache } from './trigger-cache.ts'
+import type { WorkflowAnswer } from './workflow-hook.ts'
 
 /** The first of several registrations asks: a chain starts once. */
 export async function askRail(
@@ -93,7 +94,28 @@ function railMark({ marksRail }: HookAdapter, hasStep: boolean): object {
   return marksRail ? { rail: hasStep } : {}
 }
 
-export function contextOfRail(
+/** The context of a rail and of workflows, which precedes the references of triggers. */
+export function contextBefore(
+  rail: (RailAnswer & { kind: 'context' }) | undefined,
+  workflow: (WorkflowAnswer & { kind: 'context' }) | undefined,
+  adapter: HookAdapter,
+  payload: HookPayload,
+): Answered | undefined {
+  if (rail) {
+    const text = workflow ? `${rail.text}\n\n${workflow.text}` : rail.text
+    return contextOfRail({ ...rail, text }, adapter, payload)
+  }
+  if (!workflow) return undefined
+  const event = payload.eventName || adapter.events[payload.event] || ''
+  const { text } = workflow
+  return {
+    stdout: `${JSON.stringify(adapter.answer(text, event))}\n`,
+    stderr: '',
+    railContext: text,
+  }
+}
+
+function contextOfRail(
   rail: RailAnswer & { kind: 'context' },
   adapter: HookAdapter,
   payload: HookPayload,
@@ -110,7 +132,7 @@ export function contextOfRail(
   }
 }
 
-/** The context of a rail, then the references of triggers. */
+/** The context of a rail or of workflows, then the references of triggers. */
 export function joined(
   rail: Answered,
   triggers: Answered | undefined,

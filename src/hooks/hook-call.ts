@@ -6,6 +6,7 @@ import { adapters, type HookAdapter, launcherName, type Platform } from './adapt
 import { claimTurn, type Conversation, textOf } from './given.ts'
 import type { HookPayload } from './prompt.ts'
 import type { RailHook } from './rail-hook.ts'
+import type { WorkflowHook } from './workflow-hook.ts'
 import { cachePlace, openCache, ownPlugin, readCache, type TriggerCache } from './trigger-cache.ts'
 
 /** One call of the hook by a client. */
@@ -20,6 +21,8 @@ export interface HookRequest {
   runtime: Runtime
   /** Enforces a chain in the session; it is asked before any trigger. */
   rail?: RailHook | undefined
+  /** Applies workflows to MCP calls. */
+  workflows?: WorkflowHook | undefined
 }
 
 /** What the process prints. Its exit code is always 0: a prompt is never blocked. */

@@ -16,6 +16,10 @@ export interface HookPayload {
   call: ToolCall | undefined
   /** The input of the tool, to tell calls from one another. */
   toolInput: string
+  /** The MCP server of the tool, and perhaps the tool itself, if the client also gives them by themselves. */
+  mcpTool: { server: string; tool?: string | undefined } | undefined
+  /** What the tool returned, in the client's own form. */
+  toolResult: unknown
   cwd: string | undefined
   session: string | undefined
   /** The subagent; empty for the agent that the user talks to. */
@@ -91,6 +95,8 @@ export function readPayload(input: string, name?: string): PayloadReading {
       tool,
       call,
       toolInput,
+      mcpTool: readMcpTool(value),
+      toolResult: value['tool_response'] ?? value['toolResult'],
       cwd: first('cwd') ?? (Array.isArray(roots) ? roots.slice(0, 1).find(isText) : undefined),
       session,
       agent: first('agent_id', 'agentId') ?? '',
@@ -118,6 +124,13 @@ function jsonText(value: unknown, input: string): string {
   } catch {
     return input
   }
+}
+
+/** Claude Code names the server of a tool, and Gemini CLI the server and the tool. */
+function readMcpTool(value: Readonly<Record<string, unknown>>): HookPayload['mcpTool'] {
+  const { name } = objectOf(value['mcp_server'])
+  const { server_name: server = name, tool_name: tool } = objectOf(value['mcp_context'])
+  return isText(server) ? { server, tool: isText(tool) ? tool : undefined } : undefined
 }
 
 function readPrompt(value: Readonly<Record<string, unknown>>): string | undefined {

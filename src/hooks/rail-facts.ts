@@ -88,7 +88,9 @@ export function railLimits(platform: Platform): RailLimit[] {
     rails:
       start === undefined &&
       'No chain runs as a rail: it reports no end of a turn. An agent does the steps with skillrail chain start.',
-    calls: unseen !== undefined && `Its hook does not see ${unseen}.`,
+    calls:
+      unseen !== undefined &&
+      `Its hook does not see ${unseen}: no guard, workflow or trigger on a tool applies to them.`,
     turns:
       blocks !== undefined &&
       `A turn has at most ${blocks} steps and failed checks; your next prompt continues.`,

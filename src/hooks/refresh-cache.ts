@@ -1,6 +1,7 @@
 import { dirname, join, resolve } from 'node:path'
 import { errorsIn } from '#core/errors'
-import { findWorkspace, isInside, realPathOf } from '#core/read-files'
+import { findWorkspace, isInside, isPresent, readRegularFile, realPathOf } from '#core/read-files'
+import { sessionFolders } from '#core/client-folders'
 import { loadConfiguration } from '#core/configuration'
 import { forgetOldFiles, makePrivateDirectory, writeFileAtomicSync } from '#core/write-files'
 import { type Runtime, userDirectories } from '#core/runtime'
@@ -20,7 +21,7 @@ import { indexDocuments } from '#rank/index'
 import { skillDocuments } from '#trigger/examples'
 import { matchPrompt } from '#trigger/match'
 import { compilePattern } from '#trigger/pattern'
-import { overlayReferences } from '#trust/workspace-files'
+import { overlayReferences, workspaceFiles } from '#trust/workspace-files'
 import { TrustStore } from '#trust/store'
 import { readTrustPolicy, skillTrust } from '#trust/skill-trust'
 import { launcherName } from './adapters.ts'
@@ -78,6 +79,7 @@ export function refreshCache(runtime: Runtime, place: CachePlace): { file: Buffe
         fields.chain === undefined ? 0 : fields.disableModelInvocation ? 2 : 1,
       ),
     },
+    workflows: projectsOf(runtime).filter((project) => mayHaveWorkflows(project, runtime, options)),
     examples: { beginnings: ` ${beginnings(examples.join(' ')).join(' ')} `, number: startedAt },
     others,
     existing: directoriesUpward(runtime.cwd).map((directory) => {
@@ -167,6 +169,9 @@ function otherPaths(
     join(userDirectories(runtime).config, 'config.json'),
     new TrustStore(runtime).path,
     ...overlayPaths(runtime, workspace),
+    ...projectsOf(runtime).flatMap((project) =>
+      workflowFiles.map(({ path }) => join(project, path)),
+    ),
     // Their text counts in a pinned workspace.
     ...overlayReferences(workspace).map((path) => join(workspace, path)),
     ...pluginPaths(runtime),
@@ -191,6 +196,28 @@ function otherPaths(
     }
   }
   return [...new Set(files)]
+}
+
+/** The project of the working directory, and that in which the session began. */
+function projectsOf(runtime: Runtime): string[] {
+  const folders = [runtime.cwd, ...sessionFolders(runtime)]
+  return [...new Set(folders.map((folder) => findWorkspace(folder, runtime)))]
+}
+
+const workflowFiles = workspaceFiles.filter(({ kind }) => kind === 'workflow')
+const largestWorkflowFile = 16 * 1024 * 1024
+
+/** Whether a file of a project may define workflows, or one did that was accepted; also if it cannot be read. */
+function mayHaveWorkflows(project: string, runtime: Runtime, options: DiscoverOptions): boolean {
+  const { acceptance } = readTrustPolicy(runtime, { ...options, workspace: project }).policy
+  if (acceptance?.parts.some(({ kind }) => kind === 'workflow')) return true
+  return workflowFiles.some(({ path, keys }) => {
+    const file = join(project, path)
+    const reading = readRegularFile(file, { maxBytes: largestWorkflowFile })
+    if (!reading.ok) return reading.code !== 'file-missing' || isPresent(file)
+    // A key can be written with escapes.
+    return keys === undefined || /workflows|\\u/.test(reading.text)
+  })
 }
 
 function trustMarks(runtime: Runtime, options: DiscoverOptions): (info: SkillInfo) => TrustMark {

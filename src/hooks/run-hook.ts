@@ -3,7 +3,8 @@ import { messageOf } from '#core/errors'
 import { homeDirectory, type Runtime } from '#core/runtime'
 import { adapters, type Platform } from './adapters.ts'
 import { type Answered, answerTriggers } from './answer-triggers.ts'
-import { askRail, contextOfRail, joined, railAnswer } from './ask-rail.ts'
+import { askRail, contextBefore, joined, railAnswer } from './ask-rail.ts'
+import { askWorkflows, workflowDenial } from './ask-workflows.ts'
 import { answerFaultySettings, faultText } from './faulty-settings.ts'
 import { countCalls } from './given.ts'
 import {
@@ -16,6 +17,7 @@ import {
 } from './hook-call.ts'
 import { type HookPayload, readPayload } from './prompt.ts'
 import { type HookTrace, writeTrace } from './trace.ts'
+import type { WorkflowAnswer } from './workflow-hook.ts'
 
 const deadlineMs = 8000
 
@@ -80,7 +82,7 @@ function tracer(
   }
 }
 
-/** Asks the rail of the session first, then the triggers. */
+/** Asks the rail of the session first, then the workflows of the project, then the triggers. */
 async function answerEvent(
   request: HookRequest,
   payload: HookPayload,
@@ -91,21 +93,39 @@ async function answerEvent(
   if (!platform) return undefined
   const adapter = adapters[platform]
   const rail = await askRail(request, payload, platform)
+  if (rail?.kind === 'deny') return railAnswer(rail, adapter)
+  const workflow = await workflowAnswer(request, payload, platform, trace)
+  if (workflow?.kind === 'deny') return workflowDenial(workflow, adapter)
   if (rail && rail.kind !== 'context') return railAnswer(rail, adapter)
-  if (payload.event === 'stop' || (await isStepOfRun(request.runtime))) {
-    return rail && contextOfRail(rail, adapter, payload)
-  }
+  const first = contextBefore(rail, workflow, adapter, payload)
+  if (payload.event === 'stop' || (await isStepOfRun(request.runtime))) return first
   try {
     const call = await openCall(request, payload, platform, startedAt)
     for (const error of call.cache.problems) trace({ error })
     const answer = await answerTriggers(call)
-    if (rail === undefined || answer?.denied) return answer
-    return joined(contextOfRail(rail, adapter, payload), answer, adapter, payload)
+    if (first === undefined || answer?.denied) return answer
+    return joined(first, answer, adapter, payload)
   } catch (error) {
-    if (rail === undefined || error instanceof SettingsError) throw error
+    if (first === undefined || error instanceof SettingsError) throw error
     // The rail has recorded that the agent gets this text, and does not repeat it.
     trace({ error: messageOf(error) })
-    return contextOfRail(rail, adapter, payload)
+    return first
+  }
+}
+
+/** Never throws after a call: then nothing can be denied, and what follows has to be answered. */
+async function workflowAnswer(
+  request: HookRequest,
+  payload: HookPayload,
+  platform: Platform,
+  trace: (facts: Partial<HookTrace>) => void,
+): Promise<WorkflowAnswer | undefined> {
+  try {
+    return await askWorkflows(request, payload, platform)
+  } catch (error) {
+    if (payload.event === 'before') throw error
+    trace({ error: faultText(error) })
+    return undefined
   }
 }
 

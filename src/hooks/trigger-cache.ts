@@ -1,7 +1,7 @@
 import { fingerprint } from '#core/fingerprint'
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { clientVariables } from '#core/client-folders'
+import { clientVariables, sessionFolders } from '#core/client-folders'
 import { readRegularFile, statsOf } from '#core/read-files'
 import { pluginOfHook, type Runtime, userDirectories } from '#core/runtime'
 import { ownVariables } from '#core/variables'
@@ -27,6 +27,8 @@ export interface TriggerCache {
   skills(on: 'anything' | 'tools' | 'mcp'): Iterable<CachedSkill>
   /** The chain that a user or an agent calls by this name. */
   chainNamed(name: string): ChainSkill | undefined
+  /** The projects that have workflows, or had some when they were trusted. */
+  workflows: readonly string[]
   named(name: string): CachedSkill | undefined
 }
 
@@ -66,6 +68,8 @@ export interface CacheHeader {
     /** 1 for a chain, 2 for one that only a person starts, else 0. */
     chain: readonly number[]
   }
+  /** Projects that may have workflows. */
+  workflows: readonly string[]
   /** How the words of all examples begin; the index of examples has the same number. */
   examples: { beginnings: string; number: number }
   others: readonly StampedFile[]
@@ -93,6 +97,9 @@ export interface CachePlace {
   key: string
 }
 
+/** The hook of a package keeps its place when the package is updated. */
+const headerForm = 2
+
 /** Variables besides our own that decide where skills and configuration are stored. */
 const variables = ['XDG_CONFIG_HOME', 'XDG_STATE_HOME', ...clientVariables]
 
@@ -103,7 +110,8 @@ export function cachePlace(runtime: Runtime): CachePlace {
   const settings = [...variables, ...ownVariables(env).toSorted()].map((name) =>
     /KEY|TOKEN/i.test(name) ? name : `${name}=${env[name] ?? ''}`,
   )
-  const key = JSON.stringify([import.meta.url, cwd, home, ...settings])
+  const folders = sessionFolders(runtime)
+  const key = JSON.stringify([headerForm, import.meta.url, cwd, home, ...settings, ...folders])
   return { path: join(cacheDirectory(runtime), `${fingerprint(key)}.jsonl`), key }
 }
 
@@ -181,6 +189,7 @@ export function openCache(
     budget: header.budget,
     notice: header.notice,
     problems: typeof index === 'string' ? [] : header.problems,
+    workflows: header.workflows,
     pathOf: (name: string): string | undefined => paths[names.indexOf(name)],
     *candidates(prompt: string) {
       for (const index of paths.keys()) {

@@ -1,10 +1,11 @@
+import { sessionFolders } from '#core/client-folders'
 import { uniqueText } from '#core/runtime'
 import { lockHolder } from '#core/file-lock'
 import { findWorkspace, isInside, realPathOf } from '#core/read-files'
 import { safeLine } from '#core/text'
 import { type ChainSkill, type RailAnswer, type RailEvent, tellBeginning } from '#hooks/rail-hook'
 import { guardsIn } from '#trust/accepted-guards'
-import { calledChain, mayStartChain, projectFolders, railPath } from './place.ts'
+import { calledChain, mayStartChain, railPath } from './place.ts'
 import { adapters } from '#hooks/adapters'
 import { claimOnce, countCalls } from '#hooks/given'
 import { splitArguments } from '#skill/arguments'
@@ -356,7 +357,7 @@ async function answerCall(event: RailEvent, means: Means): Promise<RailAnswer | 
   if (started) return started
   const workspace = findWorkspace(runtime.cwd, runtime)
   const rails = railsFor(event, session, means.senders)
-  const records = guardsIn(runtime, [runtime.cwd, ...projectFolders(runtime)])
+  const records = guardsIn(runtime, [runtime.cwd, ...sessionFolders(runtime)])
   const starting = session === undefined ? undefined : startingChain(runtime, session)
   if (rails.length === 0 && records.length === 0 && starting === undefined) return undefined
   const { cwd, home } = runtime
@@ -554,7 +555,7 @@ function railsFor(
 
 /** Whether the agent works or was started in a project, also in a repository inside of it. */
 function isHere(runtime: RailEvent['runtime'], workspace: string): boolean {
-  const folders = [runtime.cwd, ...projectFolders(runtime)]
+  const folders = [runtime.cwd, ...sessionFolders(runtime)]
   // A home with a rail does not include every project in it.
   const isHome = isInside(workspace, realPathOf(runtime.home) ?? runtime.home)
   return folders.some((folder) => {

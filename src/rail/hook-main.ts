@@ -7,6 +7,7 @@ import { writeAll } from '#core/write-files'
 import { isPlatform, type Platform, platforms } from '#hooks/adapters'
 import type { HookAnswer } from '#hooks/hook-call'
 import { runHook } from '#hooks/run-hook'
+import { workflowHook } from '#project/workflow-hook'
 import { railHook } from './hook-rail.ts'
 
 const [major = 0] = process.versions.node.split('.').map(Number)
@@ -40,6 +41,7 @@ async function answer(client: Platform): Promise<HookAnswer> {
       input,
       runtime,
       rail: railHook,
+      workflows: workflowHook,
     })
   } catch (error) {
     return { stdout: '', stderr: `skillrail: ${safeLine(messageOf(error))}\n` }

@@ -1,4 +1,4 @@
-import { isAbsolute, join } from 'node:path'
+import { join } from 'node:path'
 import { type Runtime, userDirectories } from '#core/runtime'
 import type { ChainSkill, RailEvent } from '#hooks/rail-hook'
 import { fingerprint } from '#core/fingerprint'
@@ -40,9 +40,3 @@ export function isStartTool(tool: string): boolean {
   return /[^a-z\d]chain_start$/i.test(tool)
 }
 
-/** Returns the folders of the session's start from the client: the agent may have changed the directory. */
-export function projectFolders({ env }: Pick<Runtime, 'env'>): string[] {
-  return Object.entries(env).flatMap(([name, value]) =>
-    name.endsWith('_PROJECT_DIR') && value !== undefined && isAbsolute(value) ? [value] : [],
-  )
-}

@@ -1,13 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { clientFolder } from '#core/client-folders'
+import { clientFolder, sessionFolders } from '#core/client-folders'
 import { systemCode } from '#core/errors'
 import { isObject, objectOf, parseJson } from '#core/json'
 import { findWorkspace } from '#core/read-files'
 import type { Runtime } from '#core/runtime'
 import type { RailEvent } from '#hooks/rail-hook'
 import { splitFrontmatter } from '#skill/frontmatter'
-import { projectFolders } from './place.ts'
 import { isSameProcess, type SenderReader } from './sender.ts'
 import type { RailSession } from './session.ts'
 
@@ -44,7 +43,7 @@ const answering = 'PermissionRequest'
  */
 function answeringHook(runtime: Runtime): string | undefined {
   const client = clientFolder('claude', runtime)
-  const projects = [findWorkspace(runtime.cwd, runtime), runtime.cwd, ...projectFolders(runtime)]
+  const projects = [findWorkspace(runtime.cwd, runtime), runtime.cwd, ...sessionFolders(runtime)]
   const folders = [...new Set([client, ...projects.map((project) => join(project, '.claude'))])]
   const settings = folders.flatMap((folder) =>
     ['settings.json', 'settings.local.json'].map((name) => join(folder, name)),

@@ -71,6 +71,8 @@ ${table(['client', 'before a tool', 'after a tool', 'compaction', 'subagents', '
 - Compaction and subagents were seen with each of these clients but Cursor (\`test/clients/conversation.suite.ts\`).
 - A trigger on files sees the tools that edit, write, patch and read. It does not see \`sed -i\`, \`cat > file\`,
   \`git apply\` and tools of MCP servers: it is a guide, not a wall.
+- A trigger with \`tool\` and [workflows](reference/workflows.md#calls-that-an-agent-client-makes-itself) see the calls of MCP
+  tools in each of these clients but Cursor; pi has no MCP tools of its own (see \`test/clients/workflows.suite.ts\`).
 - Gemini CLI names no subagents, so a subagent there counts as its parent.
 - OpenCode installs packages when it starts the first time after an installation, which can take more than a minute;
   with \`--project\` it leaves about 60 MB in \`.opencode/node_modules\`.

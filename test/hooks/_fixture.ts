@@ -6,6 +6,7 @@ import { type Runtime, systemRuntime } from '../../src/core/runtime.ts'
 import type { Platform } from '../../src/hooks/adapters.ts'
 import type { HookAnswer } from '../../src/hooks/hook-call.ts'
 import { runHook } from '../../src/hooks/run-hook.ts'
+import { workflowHook } from '../../src/project/workflow-hook.ts'
 
 export interface Fixture {
   home: string
@@ -61,6 +62,7 @@ export function makeFixture(): Fixture {
         part,
         event,
         input: input ?? JSON.stringify(sent),
+        workflows: workflowHook,
         runtime: systemRuntime({ cwd: home, env: { ...env, ...more }, now }),
       })
     },

@@ -1,5 +1,6 @@
 import { defineCommand } from '#core/command'
 import { runHook } from '#hooks/run-hook'
+import { workflowHook } from '#project/workflow-hook'
 import { railHook } from '#rail/hook-rail'
 import { clientNamed } from './hooks.ts'
 
@@ -22,6 +23,7 @@ export const command = defineCommand<never>()({
       input,
       runtime: context.runtime,
       rail: railHook,
+      workflows: workflowHook,
     })
     context.streams?.stdout.write(stdout)
     if (stderr !== '') context.note(stderr.trimEnd())

@@ -112,8 +112,8 @@ export function projectGate(options: ProjectGateOptions): CallGate {
   }
 }
 
-/** A tool cache that cannot be read is made again by a refresh. */
-function unreadable({ code, path, line }: Diagnostic, project: string): ToolRefusedError {
+/** Why nothing is called. A tool cache that cannot be read is made again by a refresh. */
+export function unreadable({ code, path, line }: Diagnostic, project: string): ToolRefusedError {
   const at = line === undefined ? path : `${path}:${line}`
   const isUnreadable = code === 'workflows-syntax' || code.startsWith('file-')
   const isCache = isUnreadable && path !== workflowsPath(project)

@@ -13,16 +13,18 @@ import {
   ownStep,
   resolveTool,
 } from './match.ts'
-import type {
-  GatedCall,
-  JsonObject,
-  ScopeValues,
-  WorkflowDefinition,
-  WorkflowTool,
-} from './model.ts'
-import { type PlannedStep, planStep, planWorkflow, scopeValues, survives } from './plan.ts'
+import type { GatedCall, JsonObject, WorkflowDefinition, WorkflowTool } from './model.ts'
+import {
+  completionsIn,
+  type FindCompletion,
+  type PlannedStep,
+  planStep,
+  planWorkflow,
+  scopeValues,
+  survives,
+} from './plan.ts'
 import { isReferred } from './references.ts'
-import { type Completion, findCompletion, type SessionState } from './session-file.ts'
+import type { SessionState } from './session-file.ts'
 import type { SessionChange, SessionStore } from './session.ts'
 import { amount } from '#core/text'
 
@@ -141,12 +143,12 @@ async function runSteps(
     plannedSteps.filter(({ status }) => status === 'run').map(({ step }) => step),
   )
   for (const prerequisite of workflow.prerequisites) {
-    const completion = (tool: string, scope: ScopeValues): Completion | undefined =>
-      again.has(prerequisite.step) ? undefined : findCompletion(state, workflow.name, tool, scope)
+    const heldCompletion = completionsIn(state, workflow)
+    const completion: FindCompletion = (plannedStep) =>
+      again.has(prerequisite.step) ? undefined : heldCompletion(plannedStep)
     const installedTools = options.tools
     const step = planStep(prerequisite, { call, workflow, installedTools, results, completion })
-    const storedValue =
-      step.status === 'valid' ? completion(step.tool, step.scope)?.value : undefined
+    const storedValue = step.status === 'valid' ? completion(step)?.value : undefined
     if (storedValue !== undefined) results.set(step.step, storedValue)
     await runStep(step, workflow, results, options)
   }
@@ -217,7 +219,8 @@ function failure(
   })
 }
 
-function isOpen({ status }: PlannedStep) {
+/** Whether a step still has to run. */
+export function isOpen({ status }: PlannedStep): boolean {
   return status === 'run' || status === 'waits' || status === 'blocked'
 }
 

@@ -53,17 +53,30 @@ export function planGate(
   return { ...(first ?? { steps: [], open: 0 }), others, also, notInstalled, keywordOnly }
 }
 
+/** Returns the completion that counts for a step as it is planned. */
+export type FindCompletion = (step: PlannedStep) => Completion | undefined
+
+/** The completions of exactly the planned scope. */
+export function completionsIn(
+  session: SessionState,
+  workflow: Pick<WorkflowDefinition, 'name'>,
+): FindCompletion {
+  return ({ tool, scope }) => findCompletion(session, workflow.name, tool, scope)
+}
+
+/** @param completion default: {@link completionsIn} the session */
 export function planWorkflow(
   call: GatedCall,
   workflow: WorkflowDefinition,
   session: SessionState,
   installedTools: readonly WorkflowTool[],
+  completion = completionsIn(session, workflow),
 ): WorkflowPlan {
-  const firstPlan = planSteps(call, workflow, session, installedTools, true)
+  const firstPlan = planSteps(call, workflow, installedTools, completion, true)
   // A stored value can be out of date. If a step is blocked because of it, the stored values do not count.
   const isStuck = firstPlan.some(({ status }) => status === 'blocked')
   const plannedSteps = isStuck
-    ? planSteps(call, workflow, session, installedTools, false)
+    ? planSteps(call, workflow, installedTools, completion, false)
     : firstPlan
   const steps = rerunNeededSteps(plannedSteps)
   const open = steps.filter(({ status }) => status === 'run' || status === 'waits').length
@@ -73,17 +86,14 @@ export function planWorkflow(
 function planSteps(
   call: GatedCall,
   workflow: WorkflowDefinition,
-  session: SessionState,
   installedTools: readonly WorkflowTool[],
+  completion: FindCompletion,
   withStoredValues: boolean,
 ): PlannedStep[] {
   const results = new Map<number, JsonValue>()
-  const completion = (tool: string, scope: ScopeValues): Completion | undefined =>
-    findCompletion(session, workflow.name, tool, scope)
   return workflow.prerequisites.map((step) => {
     const plannedStep = planStep(step, { call, workflow, installedTools, results, completion })
-    const value =
-      plannedStep.status === 'valid' ? completion(step.tool, plannedStep.scope)?.value : undefined
+    const value = plannedStep.status === 'valid' ? completion(plannedStep)?.value : undefined
     if (withStoredValues && value !== undefined) results.set(step.step, value)
     return plannedStep
   })
@@ -126,7 +136,7 @@ interface StepContext {
   workflow: WorkflowDefinition
   installedTools: readonly WorkflowTool[]
   results: ReadonlyMap<number, JsonValue>
-  completion: (tool: string, scope: ScopeValues) => Completion | undefined
+  completion: FindCompletion
 }
 
 export function planStep(step: Prerequisite, context: StepContext): PlannedStep {
@@ -173,8 +183,8 @@ export function planStep(step: Prerequisite, context: StepContext): PlannedStep 
     return { ...base, params, status: isFromStep ? 'blocked' : 'not-applicable', reason }
   }
   const scope = scopeValues(step, params, call, tool.server)
-  const completion = context.completion(step.tool, scope)
   const plannedStep = { ...base, params, scope, each }
+  const completion = context.completion(plannedStep)
   return completion ? { ...plannedStep, status: 'valid', at: completion.at } : plannedStep
 }
 
@@ -282,7 +292,7 @@ function recognisable(key: string, value: JsonValue): JsonValue {
 }
 
 /** Compares values so that `2` and `"2"` are one page. */
-function sameValue(a: JsonValue, b: JsonValue) {
+export function sameValue(a: JsonValue, b: JsonValue): boolean {
   const text = (value: JsonValue) =>
     typeof value === 'object' ? JSON.stringify(value) : String(value)
   return text(a) === text(b)

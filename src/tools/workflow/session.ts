@@ -35,12 +35,16 @@ interface SessionsOwner {
 
 export interface OpenSessionOptions extends SessionsOwner {
   id?: string | undefined
+  /** The session of an agent client that its hook names; `SKILLRAIL_SESSION` takes precedence. */
+  client?: string | undefined
+  /** How long a change waits for another process, in milliseconds; default: a minute. */
+  waitMs?: number | undefined
   /** Called when a damaged file was moved aside. */
   note?: ((line: string) => void) | undefined
 }
 
 const maxBytes = 16 * 1024 * 1024
-const waitMs = 60_000
+const longestWaitMs = 60_000
 
 export function openSession(options: OpenSessionOptions): SessionStore {
   return new SessionStore(options)
@@ -95,7 +99,7 @@ export class SessionStore {
         const text = serializeSession(withoutValues(sharedAfter))
         await writeFileAtomic(this.sharedPath, text, { mode: 0o600 })
       },
-      { waitMs },
+      { waitMs: this.#options.waitMs ?? longestWaitMs },
     )
   }
 
@@ -151,7 +155,7 @@ export class SessionStore {
         }
         return hadFile || (log && logs.length > 0)
       },
-      { waitMs },
+      { waitMs: longestWaitMs },
     )
   }
 
@@ -242,7 +246,10 @@ const platformVariables = [
   'CODEX_SESSION_ID',
   'GEMINI_SESSION_ID',
   'OPENCODE_SESSION_ID',
+  'COPILOT_AGENT_SESSION_ID',
   'COPILOT_SESSION_ID',
+  'PI_SESSION_ID',
+  'QWEN_CODE_SESSION_ID',
 ] as const
 
 /**
@@ -250,7 +257,11 @@ const platformVariables = [
  * variable of the agent client, else nothing. Throws {@link UsageError} for an invalid ID; a client's own
  * ID is replaced by its digest.
  */
-export function sessionName({ runtime, id }: Pick<OpenSessionOptions, 'runtime' | 'id'>): {
+export function sessionName({
+  runtime,
+  id,
+  client,
+}: Pick<OpenSessionOptions, 'runtime' | 'id' | 'client'>): {
   id: string
   from: string
 } {
@@ -264,8 +275,11 @@ export function sessionName({ runtime, id }: Pick<OpenSessionOptions, 'runtime' 
       hint: '1 to 100 letters, digits, dots, _ and -, the first a letter or a digit.',
     })
   }
-  for (const from of platformVariables) {
-    const value = runtime.env[from]
+  const ofClient = [
+    ['the hook', client] as const,
+    ...platformVariables.map((name) => [name, runtime.env[name]] as const),
+  ]
+  for (const [from, value] of ofClient) {
     if (value === undefined || value === '') continue
     return { id: isSessionId(value) ? value : hexDigest(value, 32), from }
   }
