@@ -39,4 +39,3 @@ export function mayStartChain({ call, tool }: RailEvent['payload']): boolean {
 export function isStartTool(tool: string): boolean {
   return /[^a-z\d]chain_start$/i.test(tool)
 }
-
