@@ -1,8 +1,19 @@
-import type { LaterPrompt, RailSessionResult, RailTools, Script } from './rail-session.ts'
+import {
+  type LaterPrompt,
+  type RailSessionResult,
+  type RailTools,
+  reworkScene,
+  type Scene,
+  type Script,
+} from './rail-session.ts'
 
 /** How a scripted model behaves in the chain `ship`, and what has to be true at the end. */
 export interface Behaviour {
   script: Script
+  /** Default: the chain of every other behaviour. */
+  scene?: Scene
+  /** A text that the model must get after the last prompt. */
+  isTold?: string
   /** Further prompts in the same session. */
   later?: readonly LaterPrompt[]
   /** How often the model is asked for the last prompt: nothing keeps the agent going. */
@@ -13,6 +24,8 @@ export interface Behaviour {
   standingBefore?: string
   /** The first step counts as done. */
   isDone: boolean
+  /** The results of the steps, if there are more than that one. */
+  steps?: Readonly<Record<string, string>>
   /** A call is denied because it belongs to a later step. */
   isDenied?: true
   /** The guarded program may run: what docs/rails.md names as a limit. */
@@ -240,6 +253,23 @@ export const behaviours: Readonly<Record<string, Behaviour>> = {
     standing: 'approval',
     isDone: true,
   },
+  'gets its work back because the user rejects it': {
+    scene: reworkScene,
+    script: [
+      (tools) => ({ calls: [tools.work()] }),
+      done,
+      (tools) => ({ calls: [tools.publish()] }),
+      (tools) => ({ calls: [tools.write('again.txt', 'again\n')] }),
+      done,
+    ],
+    later: ['rail reject the words are wrong'],
+    isTold: 'the words are wrong',
+    steps: { implement: 'success (verified)', 'publish-it': 'failure (exit-code)' },
+    standingBefore: 'approval',
+    standing: 'approval',
+    isDone: true,
+    isDenied: true,
+  },
   'answers yes to itself in a second prompt': {
     script: [
       (tools) => ({ calls: [tools.work()] }),
@@ -260,7 +290,8 @@ export function faults(behaviour: Behaviour, result: RailSessionResult): string[
   const { isDone, isDenied, isLimit, changesCheck } = behaviour
   const { requestsOfLastPrompt: asked } = result
   const { requestsOfLastPrompt: expectedRequests = asked } = behaviour
-  const expected = JSON.stringify(isDone ? { implement: 'success (verified)' } : {})
+  const { steps: results = isDone ? { implement: 'success (verified)' } : {} } = behaviour
+  const expected = JSON.stringify(results)
   const isDeniedReally = requests.some((body) => body.includes('belongs to the step'))
   const problems: (string | false)[] = [
     published > 0 && !isLimit && `the guarded call was made ${published} times`,
@@ -273,6 +304,9 @@ export function faults(behaviour: Behaviour, result: RailSessionResult): string[
     asked !== expectedRequests && `the model was asked ${asked} times for the last prompt`,
     JSON.stringify(steps) !== expected && `the steps are ${JSON.stringify(steps)}`,
     isDone && !changesCheck && checked === 0 && 'the check did not run',
+    behaviour.isTold !== undefined &&
+      !requests.slice(-asked).some((body) => body.includes(behaviour.isTold ?? '')) &&
+      'the model did not get the reason',
   ]
   return problems.filter((fault) => fault !== false)
 }

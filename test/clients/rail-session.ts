@@ -243,8 +243,22 @@ export const shipScene: Scene = {
   make: (home, recipe) => makeShip(home, recipe, ''),
 }
 
-/** @param options further options of the first step */
-export function makeShip(home: TestHome, recipe: ClientRecipe, options: string): void {
+/** The same chain; a rejection of `publish-it` leads back to `implement`. */
+export const reworkScene: Scene = {
+  ...shipScene,
+  make: (home, recipe) => makeShip(home, recipe, '', ' rework=implement'),
+}
+
+/**
+ * @param options further options of the first step
+ * @param gateOptions further options of the step with the gate
+ */
+export function makeShip(
+  home: TestHome,
+  recipe: ClientRecipe,
+  options: string,
+  gateOptions = '',
+): void {
   const skill = (name: string, body: string, metadata = ''): void => {
     const head = `---\nname: ${name}\ndescription: Does ${name}. Use when asked to ${name}.\n${metadata}---\n`
     const places = new Set([recipe.skills, '.agents/skills', '.claude/skills'])
@@ -254,7 +268,7 @@ export function makeShip(home: TestHome, recipe: ClientRecipe, options: string):
   }
   const chain = [
     `implement check="sh check.sh"${options}`,
-    'publish-it gate guard="Bash(publish:*)" max-blocks=1 check=true',
+    `publish-it gate guard="Bash(publish:*)" max-blocks=1 check=true${gateOptions}`,
   ]
   const lines = chain.map((line) => `    ${line}\n`).join('')
   skill('ship', 'OVERVIEW OF SHIP.', `metadata:\n  chain: |\n${lines}`)
