@@ -64,36 +64,48 @@ function sectionOf(page: string, heading: string): string[] {
   return sections.filter((section) => section.startsWith(heading))
 }
 
-/** One row for each behaviour and each of its outcomes, with the clients that had it. */
+/** A client's title, how its model behaved, and what happened. */
+type TableOutcome = readonly [title: string, behaviour: string, text: string]
+
+/**
+ * One row for each behaviour and each of its outcomes, with the clients that had it. A new outcome replaces the
+ * earlier one of the same client.
+ */
 function tableOf(outcomes: readonly Outcome[], previous: string): string {
-  // A test that ran again replaces its earlier row.
-  const last = new Map(outcomes.map((outcome) => [`${outcome[0]} ${outcome[1]}`, outcome]))
-  const rows = new Map<string, { behaviour: string; text: string; clients: string[] }>()
-  for (const [client, behaviour, text] of last.values()) {
-    const key = `${behaviour}\0${text}`
-    const row = rows.get(key) ?? { behaviour, text, clients: [] }
-    rows.set(key, { ...row, clients: [...row.clients, adapters[client].title] })
-  }
-  const all = new Set([...last.values()].map(([client]) => client)).size
-  const order = [...new Set([...last.values()].map(([, behaviour]) => behaviour))]
-  const lines = order.flatMap((behaviour) =>
-    [...rows.values()]
-      .filter((row) => row.behaviour === behaviour)
-      .map(({ clients, text }) => {
-        const who = clients.length === all && all > 1 ? `all ${all}` : clients.join(', ')
-        return `| ${behaviour} | ${who} | ${text} |`
-      }),
+  const titles = Object.keys(clientPackages)
+    .filter(isClient)
+    .map((client) => adapters[client].title)
+  const recorded = rowsOf(previous).flatMap(([behaviour = '', who = '', text = '']) => {
+    const clients = who === everyone(titles) ? titles : who.split(', ')
+    return clients.map((title): TableOutcome => [title, behaviour, text])
+  })
+  const added = outcomes.map(([client, ...rest]): TableOutcome => [adapters[client].title, ...rest])
+  const last = new Map(
+    [...recorded, ...added].map((outcome) => [`${outcome[0]}\0${outcome[1]}`, outcome]),
   )
-  const kept = rowsOf(previous).filter(([behaviour = '']) => !order.includes(behaviour))
-  const table = [...kept.map((cells) => `| ${cells.join(' | ')} |`), ...lines]
+  const rows = Map.groupBy(last.values(), ([, behaviour, text]) => `${behaviour} | ${text}`)
+  const behaviours = [...new Set([...last.values()].map(([, behaviour]) => behaviour))]
+  const lines = behaviours.flatMap((behaviour) =>
+    [...rows.values()].flatMap((row) => {
+      const [[, name, text] = ['', '', '']] = row
+      if (name !== behaviour) return []
+      const clients = titles.filter((title) => row.some(([one]) => one === title))
+      const who = clients.length === titles.length ? everyone(titles) : clients.join(', ')
+      return `| ${behaviour} | ${who} | ${text} |`
+    }),
+  )
   return `## Behaviours
 
 The model …
 
 | behaviour | clients | what happened |
 | --- | --- | --- |
-${table.join('\n')}
+${lines.join('\n')}
 `
+}
+
+function everyone(titles: readonly string[]): string {
+  return `all ${titles.length}`
 }
 
 /** The cells of each row of a section's table, without its head. */

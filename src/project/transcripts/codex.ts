@@ -123,6 +123,7 @@ class CodexSession {
         this.#calls.set(id, { kind: 'file', ...place, cwd: workdir ?? place.cwd, command })
         return
       }
+      // Its text does not say in a fixed form whether the call failed.
       case 'function_call_output': {
         const call = this.#calls.get(payload.call_id ?? '')
         if (call) yield call
