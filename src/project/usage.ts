@@ -7,7 +7,7 @@ import { adapters } from '#hooks/adapters'
 import { type HookTrace, readTraces } from '#hooks/trace'
 import { listResources } from '#library/skill-files'
 import { stepOfKey, wholeChain } from '#chain/plan-model'
-import type { RunJournal } from '#chain/run-journal'
+import type { DoneRecord, RunJournal } from '#chain/run-journal'
 import { statusOfRun } from '#chain/step-result'
 import { openProject, type RunContext } from './chains.ts'
 import { type InstalledSkill, skillsFor } from './skills.ts'
@@ -113,12 +113,12 @@ export async function usageOf(context: RunContext, question: UsageQuestion): Pro
   const log = readTraces(runtime, Infinity)
   const traces = log.traces.filter(({ at, cwd }) => isCounted({ at: Date.parse(at), cwd }))
   for (const trace of traces) uses.addTrace(trace)
-  const read = new Map<ClientName, ClientSessions>()
+  const transcripts = new Map<ClientName, ClientSessions>()
   for (const format of formats) {
     const sessions = new ClientSessions(isCounted)
     await readTranscripts(context, format, question.since, sessions)
     for (const event of sessions.files) uses.addRead(event)
-    read.set(format.client, sessions)
+    transcripts.set(format.client, sessions)
   }
   const { store } = openProject(context)
   const { runs, diagnostics: unreadable } = store.list()
@@ -130,7 +130,7 @@ export async function usageOf(context: RunContext, question: UsageQuestion): Pro
     project: question.isProjectOnly ? workspace : undefined,
     skills: uses.list(),
     clients: clientNames.flatMap((client) =>
-      clientUsage(client, read.get(client), traces, context),
+      clientUsage(client, transcripts.get(client), traces, context),
     ),
     rails: recent.flatMap((run) => railUsage(run, traces)),
     deniedWithoutRail: traces.filter(({ rail }) => rail?.answer === 'deny' && !rail.run).length,
@@ -143,7 +143,7 @@ export async function usageOf(context: RunContext, question: UsageQuestion): Pro
     diagnostics: [
       ...diagnostics,
       ...unreadable,
-      ...[...read.values()].flatMap((sessions) => sessions.diagnostics),
+      ...[...transcripts.values()].flatMap((sessions) => sessions.diagnostics),
     ],
   }
 }
@@ -248,10 +248,10 @@ function clientUsage(
   traces: readonly HookTrace[],
   { runtime }: RunContext,
 ): ClientUsage[] {
-  const own = traces.filter(({ platform }) => platform === client)
+  const ownTraces = traces.filter(({ platform }) => platform === client)
   const isHere = statsOf(clientFolder(client, runtime))?.isDirectory() === true
-  if (own.length === 0 && !isHere) return []
-  const sizes = own.map(({ injected, rail }) => {
+  if (ownTraces.length === 0 && !isHere) return []
+  const sizes = ownTraces.map(({ injected, rail }) => {
     return injected.reduce((sum, { characters }) => sum + characters, rail?.characters ?? 0)
   })
   const characters = sizes.reduce((sum, size) => sum + size, 0)
@@ -312,24 +312,25 @@ class SkillUses {
 
   addTrace({ at, cwd, injected }: HookTrace): void {
     for (const { skill, path, file } of injected) {
-      const used = (file && this.#files.at(file, cwd)) ?? this.#named(skill, path, file)
-      if (used) this.#add(used, 'given', Date.parse(at))
+      const injectedFile = (file && this.#files.at(file, cwd)) ?? this.#named(skill, path, file)
+      if (injectedFile) this.#add(injectedFile, 'given', Date.parse(at))
     }
   }
 
   addRead({ at, cwd, path, command }: FileEvent): void {
-    const used = path === undefined ? undefined : this.#files.at(path, cwd)
-    const all = command === undefined ? [] : this.#files.inCommand(command, cwd)
-    for (const one of used ? [used, ...all] : all) this.#add(one, 'read', at)
+    const file = path === undefined ? undefined : this.#files.at(path, cwd)
+    const files = command === undefined ? [] : this.#files.inCommand(command, cwd)
+    for (const one of file ? [file, ...files] : files) this.#add(one, 'read', at)
   }
 
   addRun({ plan, done, updatedAt }: RunJournal, workspace: string): void {
-    const ended = new Set([...done.keys()].map(stepOfKey))
-    const ran = wholeChain(plan.root).filter((step) => step === plan.root || ended.has(step.step))
-    const files = new Set(ran.map(({ path }) => path))
-    for (const path of files) {
-      const used = this.#files.at(path, workspace)
-      if (used) this.#add(used, 'ran', Date.parse(updatedAt))
+    const ended = new Set([...done.values()].filter(wasExecuted).map(({ key }) => stepOfKey(key)))
+    const steps = wholeChain(plan.root).filter(
+      ({ step }) => step === plan.root.step || ended.has(step),
+    )
+    for (const path of new Set(steps.map((step) => step.path))) {
+      const file = this.#files.at(path, workspace)
+      if (file) this.#add(file, 'ran', Date.parse(updatedAt))
     }
   }
 
@@ -362,12 +363,12 @@ class SkillUses {
     const references = listResources(directory)
       .files.map((file) => file.path)
       .filter((file) => file.startsWith('references/'))
-    const injected = triggers.filter(({ base }) => base === undefined).map(({ inject }) => inject)
-    const used = [...this.#uses.keys()].flatMap((key) => {
+    const targets = triggers.filter(({ base }) => base === undefined).map(({ inject }) => inject)
+    const usedFiles = [...this.#uses.keys()].flatMap((key) => {
       const [skill, file = ''] = key.split('\0')
       return skill === path ? file : []
     })
-    const others = new Set([...references, ...injected, ...used])
+    const others = new Set([...references, ...targets, ...usedFiles])
     others.delete('SKILL.md')
     return ['SKILL.md', ...[...others].toSorted(compareText)]
   }
@@ -392,6 +393,12 @@ class SkillUses {
   #countsOf(skill: string, path: string): Counts {
     return this.#uses.get(`${skill}\0${path}`) ?? { given: 0, read: 0, ran: 0, last: 0 }
   }
+}
+
+/** Not a step that was skipped or not reached, whose gate was rejected, or whose result is from another run. */
+function wasExecuted({ outcome, reused }: DoneRecord): boolean {
+  if (outcome.kind !== 'finished' || outcome.rejected === true || reused === true) return false
+  return ['success', 'failure', 'critical'].includes(outcome.output.status)
 }
 
 function fileUsage(counts?: Counts): FileUsage {

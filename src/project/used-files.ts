@@ -16,7 +16,7 @@ export class SkillFiles {
   readonly #skills: ReadonlyMap<string, string>
   readonly #names: readonly string[]
   readonly #home: string
-  readonly #found = new Map<string, UsedFile | undefined>()
+  readonly #filesByPath = new Map<string, UsedFile | undefined>()
 
   /** A copy of a skill that another one hides counts as the one that is used: clients read different folders. */
   constructor(
@@ -40,8 +40,8 @@ export class SkillFiles {
   /** Returns the file at a path if it belongs to a skill and still exists. */
   at(path: string, cwd: string): UsedFile | undefined {
     const absolute = resolve(cwd, path)
-    if (!this.#found.has(absolute)) this.#found.set(absolute, this.#find(absolute))
-    return this.#found.get(absolute)
+    if (!this.#filesByPath.has(absolute)) this.#filesByPath.set(absolute, this.#find(absolute))
+    return this.#filesByPath.get(absolute)
   }
 
   /**
@@ -62,8 +62,8 @@ export class SkillFiles {
         continue
       }
       const inputs = redirections.filter((_, index) => redirections[index - 1] === '<')
-      const own = program === undefined ? [] : [program.text]
-      for (const path of [...own, ...paths, ...inputs]) {
+      const programs = program === undefined ? [] : [program.text]
+      for (const path of [...programs, ...paths, ...inputs]) {
         const file = this.at(path, directory)
         if (file) files.set(`${file.skill}\0${file.path}`, file)
       }

@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   mkdirSync,
   mkdtempSync,
   realpathSync,
@@ -466,6 +467,28 @@ describe('the log of the hook', () => {
     expect(stdout).toContain('The log of the hook begins at 2026-11-20')
     expect(stderr).toContain('1 line of')
     expect((await usage('--since', '30d', '--project')).skills[0]?.given).toBe(1)
+  })
+})
+
+it('says which skills were steps of runs, and leaves out a step that was not reached', async () => {
+  const skill = (name: string, exit: number) => {
+    const place = `.agents/skills/${name}`
+    write(`${place}/SKILL.md`, `---\nname: ${name}\ndescription: Does ${name}.\n---\n`)
+    chmodSync(write(`${place}/scripts/run.sh`, `#!/bin/sh\nexit ${exit}\n`), 0o755)
+  }
+  skill('build', 0)
+  skill('check', 1)
+  skill('publish', 0)
+  const metadata = 'metadata:\n  chain: "build check publish"\n  early_exit_on: failure\n'
+  write('.agents/skills/ship/SKILL.md', `---\nname: ship\ndescription: Ships.\n${metadata}---\n`)
+  const options = { cwd: project, home, runtime: { now: () => now } }
+  expect(await runInProcess(['run', 'ship'], options)).toMatchObject({ code: 1 })
+  await runInProcess(['run', 'build'], options)
+  expect(await uses()).toMatchObject({
+    ship: [0, 0, 1],
+    build: [0, 0, 2],
+    check: [0, 0, 1],
+    publish: [0, 0, 0],
   })
 })
 

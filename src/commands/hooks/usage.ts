@@ -55,9 +55,9 @@ function timeText(time: string): string {
 
 function skillsText(skills: readonly SkillUsage[], screen: Screen): string {
   if (skills.length === 0) return 'No skill is installed here.\n'
-  const used = skills.filter(({ lastUsed }) => lastUsed !== undefined)
-  const unused = skills.filter(({ lastUsed }) => lastUsed === undefined)
-  const rows = used.flatMap(({ name, given, read, ran, lastUsed, files }) => [
+  const usedSkills = skills.filter(({ lastUsed }) => lastUsed !== undefined)
+  const unusedSkills = skills.filter(({ lastUsed }) => lastUsed === undefined)
+  const rows = usedSkills.flatMap(({ name, given, read, ran, lastUsed, files }) => [
     [safeLine(name), count(given), count(read), count(ran), lastText(lastUsed)],
     ...files.map((file) => {
       return [
@@ -70,10 +70,10 @@ function skillsText(skills: readonly SkillUsage[], screen: Screen): string {
     }),
   ])
   const head = ['skill', 'given', 'read', 'ran', 'last used']
-  const names = unused.map(({ name }) => safeLine(name)).join(', ')
-  const never = `Never used: ${unused.length} of ${amount(skills.length, 'skill')}: ${names}`
+  const names = unusedSkills.map(({ name }) => safeLine(name)).join(', ')
+  const never = `Never used: ${unusedSkills.length} of ${amount(skills.length, 'skill')}: ${names}`
   const table = rows.length === 0 ? '' : screen.table([head, ...rows])
-  return table + linesText([unused.length > 0 && never])
+  return table + linesText([unusedSkills.length > 0 && never])
 }
 
 function lastText(time: string | undefined): string {
@@ -81,16 +81,21 @@ function lastText(time: string | undefined): string {
 }
 
 function clientsText(clients: readonly ClientUsage[], screen: Screen): string {
-  const read = clients.filter(({ transcripts }) => transcripts === 'read')
-  const rows = read.flatMap(({ title, sessions, models, injected }) => {
-    const own = [title, count(sessions)]
-    const given = tokensGiven(injected)
-    if (models.length === 0) return [[...own, ...Array.from({ length: 6 }, () => ''), given]]
+  const readable = clients.filter(({ transcripts }) => transcripts === 'read')
+  const rows = readable.flatMap(({ title, sessions, models, injected }) => {
+    const client = [title, count(sessions)]
+    const fromHook = tokensText(injected)
+    if (models.length === 0) return [[...client, ...Array.from({ length: 6 }, () => ''), fromHook]]
     return models.map(({ model, calls, tokens }, index) => {
       const { input, cacheRead, cacheWrite, output } = tokens
       const numbers = [calls, input, cacheRead, cacheWrite, output].map(count)
       const isFirst = index === 0
-      return [...(isFirst ? own : ['', '']), safeLine(model), ...numbers, isFirst ? given : '']
+      return [
+        ...(isFirst ? client : ['', '']),
+        safeLine(model),
+        ...numbers,
+        isFirst ? fromHook : '',
+      ]
     })
   })
   const head = [
@@ -106,15 +111,15 @@ function clientsText(clients: readonly ClientUsage[], screen: Screen): string {
   ]
   const others = clients.filter(({ transcripts }) => transcripts !== 'read')
   const notRead = others.map(({ title, injected }) => {
-    const given = injected.events === 0 ? '' : ` (${tokensGiven(injected)} tokens from the hook)`
-    return `${title}${given}`
+    const fromHook = injected.events === 0 ? '' : ` (${tokensText(injected)} tokens from the hook)`
+    return `${title}${fromHook}`
   })
   const line = `Transcripts that are not read: ${notRead.join(', ')}`
   const table = rows.length === 0 ? '' : screen.table([head, ...rows])
   return table + linesText([notRead.length > 0 && line])
 }
 
-function tokensGiven({ tokens }: ClientUsage['injected']): string {
+function tokensText({ tokens }: ClientUsage['injected']): string {
   return tokens === 0 ? '0' : `about ${count(tokens)}`
 }
 
