@@ -132,8 +132,8 @@ const capabilities: readonly WordRule[] = [
 ]
 
 /**
- * The beginning of a path in a home directory: `~/`, `$HOME/`, `os.homedir() + '/`, `Path.home() /
- * "`.
+ * The beginning of a path in a home directory: `~/`, `$HOME/`, `os.homedir() + '/`, and Python's
+ * `Path.home() / "`.
  */
 const home = String.raw`(?:~|\$\{?HOME\}?|\bHOME\}?|homedir\(\)|\.home\(\)|/root|/home/\w{1,32})[\s/"'+,)]{1,8}`
 

@@ -1,7 +1,7 @@
 import { sha256 } from '#core/json'
 import { isChain, type PlannedChain, type PlannedStep } from './plan-model.ts'
 
-/** How a step is executed, whatever executes instructions here. */
+/** How a step is executed, independent of what executes instructions on this machine. */
 export type DeclaredKind = 'script' | 'instructions' | 'chain' | 'missing'
 
 export function declaredKind({ executor }: PlannedStep): DeclaredKind {
@@ -17,7 +17,7 @@ export function declaredDigest(root: PlannedChain): string {
   return sha256(JSON.stringify(declarationOf(root)))
 }
 
-/** Everything of a step counts except what a machine or a command adds. */
+/** Includes everything of a step except what a machine or a command adds. */
 function declarationOf(step: PlannedStep): unknown {
   const members = Object.entries(step).filter(
     ([name, value]) => value !== undefined && !ofTheMachine.has(name),

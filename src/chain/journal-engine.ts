@@ -427,7 +427,7 @@ function begin(core: EngineCore, entry: Entry): number {
   const at = new Date(now).toISOString()
   const { step, skill } = entry.call.step
   entry.started = true
-  // A nested chain continues where it was; a step that was interrupted starts anew.
+  // A nested chain continues where it was; a step that was interrupted starts again.
   const earlierStart = kind === 'chain' || handed.has(key) ? beganAt(core, key) : undefined
   if (earlierStart !== undefined) {
     entry.clockShiftMs = recordedShift(core, key)

@@ -78,7 +78,7 @@ export function listedRail(
   return { ...open, step: open.step ?? waitingStep(journal) }
 }
 
-/** The step of the last gate that nobody decided about. */
+/** Returns the step of the last gate without a decision. */
 function waitingStep({ status, gates, approvals }: RunJournal): string | undefined {
   if (status !== 'waiting') return undefined
   return [...gates.values()].findLast(({ key }) => !approvals.has(key))?.step

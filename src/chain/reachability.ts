@@ -169,7 +169,7 @@ interface Progress {
   places: number
   /** The chain ended before the rest of the queue had a place. */
   isQueueCut: boolean
-  /** A step still waits for somebody, which is possible only after a rejected gate. */
+  /** A step still waits, which is possible only after a rejected gate. */
   leavesWaiting: boolean
 }
 
@@ -395,7 +395,7 @@ function afterTheEnd(
   })
 }
 
-/** A step that waits for somebody can leave its place to another one. */
+/** A step that waits can leave its place to another one. */
 function placesWith(step: PlannedStep, { places }: Progress): readonly number[] {
   return waitsForSomebody(step) ? [places, places + 1] : [places + 1]
 }

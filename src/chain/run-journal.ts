@@ -287,9 +287,9 @@ export function isAbout(gate: GateFacts, decision: GateFacts | undefined): boole
 }
 
 /**
- * Whether an approval is as hard to forge as a gate asks for. A plain gate takes one from a terminal whose
- * processes cannot be read, as in some containers, but no prompt from nobody knows where. Older journals
- * do not say how hard it was.
+ * Whether an approval is as hard to forge as a gate requires. A plain gate accepts an approval from a
+ * terminal whose processes cannot be read, as in some containers, but no prompt of unknown origin. Older
+ * journals do not contain how hard it was to forge.
  */
 export function isStrongEnough(
   gate: Gate | undefined,

@@ -124,7 +124,7 @@ export function previousOutputs(results: readonly (StepResult | undefined)[]): P
   })
 }
 
-/** Returns the steps of a nested chain; of several attempts, those of the deciding one. */
+/** Returns the steps of a nested chain, from its deciding attempt if there are several. */
 function stepsOf({ status, steps = [], attempts }: StepResult): readonly StepResult[] {
   return attempts ? (decidingAttempt({ status, attempts })?.steps ?? []) : steps
 }

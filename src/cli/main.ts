@@ -121,8 +121,8 @@ function workingDirectory(cwd: string, directory: string | undefined): string {
 }
 
 /**
- * Runs `work` with a signal that Ctrl-C, TERM and a closed terminal abort, so that it can end its
- * children and leave a run that can be resumed. A second Ctrl-C ends the process at once.
+ * Runs `work` with a signal that Ctrl-C, TERM and a closed terminal abort, so that it can end its child
+ * processes and leave a run that can be resumed. A second Ctrl-C ends the process at once.
  */
 async function interruptible(work: (signal: AbortSignal) => Promise<ExitCode>): Promise<ExitCode> {
   const controller = new AbortController()

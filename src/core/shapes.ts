@@ -82,7 +82,7 @@ export function object<const S extends Shape>(shape: S): Schema<Shaped<S>> {
   }
 }
 
-/** An object that has no other keys than those of the shape. */
+/** An object with no keys other than those of the shape. */
 export function closedObject<const S extends Shape>(shape: S): Schema<Shaped<S>> {
   const schema = object(shape)
   return (value, place) => {

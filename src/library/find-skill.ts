@@ -207,7 +207,7 @@ function refuseSelfReference({ name, path }: SkillInfo, { fields, body }: SkillD
 /** A larger file is refused without being read. */
 const maxValidatedBytes = 8 * 1024 * 1024
 
-/** Validates the skill at a directory or `SKILL.md`. An unreadable file gives a diagnostic. */
+/** Validates the skill at a directory or `SKILL.md`. An unreadable file becomes a diagnostic. */
 export function validateSkillAt(path: string): Validation {
   const invalid = (at: string, code: string, message: string): Validation => {
     const diagnostics = [{ code, severity: 'error', message, path: at } as const]

@@ -14,7 +14,7 @@ export interface RankField {
   kind: string
   text: string
   weight: number
-  /** Says what the document takes, not what it is for; how rare a word is does not depend on it. */
+  /** Describes what the document takes, not its purpose. The rarity of a word does not depend on it. */
   isDetail?: boolean | undefined
 }
 

@@ -167,7 +167,7 @@ function likenessOf(sentence: string, index: RankIndex): ReadonlyMap<number, Lik
   const query = vector(allTerms(sentence), compared, (term) => index.term(term)?.holders)
   const centres = new Map<number, number>()
   const values = new Map<number, Map<number, number>>()
-  // Grammar alone is no likeness.
+  // Grammar alone is not likeness.
   const stems = new Set(wordsOf(sentence).map(({ stem }) => stem))
   const documents = new Set<number>()
   for (const [term, value] of query) {

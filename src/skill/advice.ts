@@ -160,7 +160,7 @@ const occasion =
   /\b(?:when(?:ever)?|if|during|before|after|while|trigger(?:s|ed)?|activate[sd]?|invoke[sd]?|whether)\b|\b(?:us(?:e|ed|eful)|need(?:ed)?|helpful|ideal|suitable|designed|intended|appl(?:y|ies)|invoke|covers|should be used)\s+(?:(?:this|it|proactively|skill)\s+)*(?:for|to|with|in|by|as)\b|\b(?:asks?|asked|wants?|needs?|mentions?|requests?|says?)\b|\bin (?:case|response|situations)\b|\bon (?:request|demand)\b/i
 
 /**
- * A short description with fewer than four meaningful words does not tell one skill from a hundred
+ * A short description with fewer than four meaningful words does not distinguish one skill from a hundred
  * others.
  */
 function isVague(text: string): boolean {

@@ -26,12 +26,10 @@ export interface Substitution {
  * Inserts arguments and clients' variables into the body of a skill, in one pass: inserted text is
  * never scanned.
  *
- * `$ARGUMENTS` is the whole text; `$ARGUMENTS[N]` and `$N` (one or two digits) count from 0;
- * `$name`
- * is a declared argument; a missing one is empty. A backslash before a placeholder makes it plain
- * text and disappears; a doubled backslash does not. `$HOME`, `$5.00`, `$100` and `$10k` are not
- * placeholders. A skill that declares no arguments, has no `$ARGUMENTS` and gets no argument keeps
- * its `$1` unchanged.
+ * `$ARGUMENTS` is the whole text; `$ARGUMENTS[N]` and `$N` (one or two digits) count from 0; `$name` is a
+ * declared argument; a missing one is empty. A backslash before a placeholder makes it plain text and
+ * disappears; a doubled backslash does not. `$HOME`, `$5.00`, `$100` and `$10k` are not placeholders. A
+ * skill that declares no arguments, has no `$ARGUMENTS` and gets no argument keeps its `$1` unchanged.
  *
  * @example substituteArguments('Fix $0.', { argumentText: '"a b" c', argumentNames: [] }).text
  * // 'Fix a b.'

@@ -168,7 +168,7 @@ function rewriteTools(frontmatter: FrontmatterLines): LineFix | undefined {
   const { key, value } = entries[index] ?? {}
   if (flow || !mapBefore || key?.column !== 1 || !value) return undefined
   const isForeign = value.kind === 'list' || (value.kind === 'scalar' && hasCommas(value.text))
-  // A pattern without its end is no permission; closing it would create one.
+  // A pattern without its end allows nothing; closing it would create a permission.
   if (!isForeign || !isBalanced(value)) return undefined
   if (value.kind === 'list' && value.items.some((item) => item.kind !== 'scalar')) return undefined
   const start = key.line - 1

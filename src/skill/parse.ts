@@ -24,8 +24,8 @@ const longestSkill: number = 1024 * 1024
  * @throws {UsageError} for an argument of a wrong kind.
  *
  * @example
- * const { skill, diagnostics } = parseSkill('---\nname: a\ndescription: Does a.\n---\n', { path:
- * 'a/SKILL.md' })
+ * const content = '---\nname: a\ndescription: Does a.\n---\n'
+ * const { skill, diagnostics } = parseSkill(content, { path: 'a/SKILL.md' })
  */
 export function parseSkill(content: string | Uint8Array, options: { path: string }): SkillReading {
   checkArgument(content, 'The content of the skill', rule.content)

@@ -1,6 +1,5 @@
-// The source of skills/creating-skills/scripts/quick_validate.mjs: `npm run generate` makes one
-// file of
-// it that needs nothing but Node.
+// The source of skills/creating-skills/scripts/quick_validate.mjs: `npm run generate` makes one file of it
+// that needs nothing but Node.
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { Diagnostic } from '#core/errors'

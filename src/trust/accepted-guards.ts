@@ -26,7 +26,7 @@ export interface GuardedChain {
   guards: readonly { step: string; calls: string }[]
 }
 
-/** What was accepted in one place. */
+/** The guards that were accepted in one place. */
 export interface AcceptedGuards {
   /** The project's real path; absent for the user's own chains, which apply in every project. */
   workspace?: string | undefined
@@ -159,7 +159,7 @@ export function acceptGuards(runtime: Runtime, { workspace, chains }: AcceptedGu
   writeFileAtomicSync(path, `${JSON.stringify(record)}\n`, { mode: 0o600 })
 }
 
-/** Removes what was accepted for a workspace; false if there was nothing. */
+/** Removes the accepted guards of a workspace; false if there were none. */
 export function removeGuards(runtime: Runtime, workspace: string | undefined): boolean {
   const had = readStateFile(guardsPath(runtime, workspace), guardsSchema) !== undefined
   removeIfThere(guardsPath(runtime, workspace))

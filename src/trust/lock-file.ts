@@ -123,7 +123,7 @@ function hasDuplicateKey(text: string): boolean {
   return hasDuplicate
 }
 
-/** Checked by hand: the hook reads locks too, and has no schema library. */
+/** Checked without a schema library, because the hook reads locks too and has none. */
 function readSkill(item: unknown, canListExecutables: boolean): LockedSkill | undefined {
   if (!isObject(item)) return undefined
   const { path, name, digest, files } = item

@@ -28,7 +28,7 @@ import { TrustStore } from './store.ts'
 
 interface TrustFacts {
   scope: SkillScope
-  /** Real path, or undefined where there is none; ignored in the scopes `code` and `user`. */
+  /** Real path; undefined if there is none. Ignored in the scopes `code` and `user`. */
   directory: string | undefined
   policy: TrustPolicy
   /** Whether an acting part differs from the accepted one; default false. */

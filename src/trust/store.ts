@@ -119,9 +119,9 @@ export function serializeTrust(acceptances: readonly Acceptance[]): string {
 }
 
 /**
- * Reads the record. One invalid entry makes the whole record invalid: half a record could trust
- * something that the user revoked. Checked by hand: the hook reads the record too, and has no schema
- * library.
+ * Reads the record. One invalid entry makes the whole record invalid: half a record could trust something
+ * that the user revoked. Checked without a schema library, because the hook reads the record too and has
+ * none.
  * @throws {StateFileError} `trust-file-newer` or `trust-file-corrupt`.
  */
 export function parseTrust(text: string, path: string): Acceptance[] {

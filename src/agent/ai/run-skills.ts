@@ -22,7 +22,7 @@ interface RunSkillsOptions {
 /** How long a skill is active: until the user's next message, or to the end of the conversation. */
 export type SkillLifetime = 'turn' | 'conversation'
 
-/** A skill that somebody asked for in a conversation. */
+/** A request for a skill in a conversation. */
 export interface SkillRequest {
   name: string
   arguments: string

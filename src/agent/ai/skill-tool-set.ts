@@ -52,7 +52,7 @@ export type SkillTools = {
   skill_stop: Tool<{}, { reason: string }>
 }
 
-/** What the tools of skills work with. */
+/** The context in which the tools of skills work. */
 interface SkillToolContext {
   calls: CallPermissions
   set: SkillSet

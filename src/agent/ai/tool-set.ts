@@ -55,7 +55,7 @@ async function checkInput(tool: AgentTool, value: unknown) {
   return problem === undefined ? { value: input } : { issues: [{ message: problem }] }
 }
 
-/** Returns the input of a call for the rules of calls; undefined if it is no JSON object. @internal */
+/** Returns the input of a call for the rules of calls; undefined if it is not a JSON object. @internal */
 export function inputOf(input: unknown): JsonObject | undefined {
   const value = jsonValue(input)
   return isObject<JsonValue>(value) ? value : undefined

@@ -42,7 +42,7 @@ function readPattern(text: string): WordPattern[] {
   })
 }
 
-/** Compares word by word. A word `*` of the pattern stands for any number of words. */
+/** Compares word by word. A word `*` of the pattern matches any number of words. */
 function fits(words: readonly string[], { words: parts, open, colon }: WordPattern): boolean {
   const patternWords = open ? [...parts, '*'] : parts
   const places = placesAfter(words, patternWords, '*', (word, part, index, place) => {
@@ -52,7 +52,7 @@ function fits(words: readonly string[], { words: parts, open, colon }: WordPatte
   return places.has(patternWords.length)
 }
 
-/** Returns the places in a pattern that the items can reach; `star` stands for any number of items. */
+/** Returns the places in a pattern that the items can reach; `star` matches any number of items. */
 export function placesAfter(
   items: readonly string[],
   pattern: readonly string[],
@@ -78,7 +78,7 @@ function skipStars(places: readonly number[], pattern: readonly string[], star: 
   return reachablePlaces
 }
 
-/** `*` within a word of the pattern stands for any characters. */
+/** `*` within a word of the pattern matches any characters. */
 export function wordFits(word: string, pattern: string): boolean {
   return matchesName(pattern, word)
 }

@@ -106,9 +106,9 @@ function canonical(name: string) {
 }
 
 /**
- * Whether a path matches patterns such as `src/**`, `docs/*.md` or `//etc/hosts`. Paths and patterns
- * are relative to the project and use `/`. An absolute path is outside of the project and matches only
- * a pattern that begins with `//`. `**` stands for any directories, `*` for characters of one name.
+ * Whether a path matches patterns such as `src/**`, `docs/*.md` or `//etc/hosts`. Paths and patterns are
+ * relative to the project and use `/`. An absolute path is outside of the project and matches only a
+ * pattern that begins with `//`. `**` matches any directories, `*` characters of one name.
  */
 export function pathFits(path: string, patterns: readonly string[]): boolean {
   return patterns.some((pattern) => {

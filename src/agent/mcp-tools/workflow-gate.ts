@@ -129,7 +129,7 @@ export class WorkflowGate implements CallGate {
     )
     for (const workflow of bindingWorkflows) requireTrusted(workflow, trust)
     if (bindingWorkflows.length > 0) return true
-    // A keyword may stand for a tool that only shows when all servers are listed.
+    // A keyword can mean a tool that is known only when all servers are listed.
     const ofServers = calls.filter(({ tool }) => tool.server !== '')
     return this.#binding.some(
       (workflow) =>
@@ -189,7 +189,7 @@ export function namesAtGate(tool: AgentTool): ToolAtGate[] {
   const { name, aliases = [], description, inputSchema } = tool
   const otherNames = aliases.filter((alias) => alias.toLowerCase() !== name.toLowerCase())
   return [name, ...otherNames].map((id) => ({
-    // Not the wire name, which is cut if it is long, so that nobody writes it into a workflow.
+    // Not the wire name: a long one is cut, and must not end up in a workflow.
     tool: {
       id,
       server: '',

@@ -60,7 +60,7 @@ export function neededText({ inputSchema }: ToolDefinition, name: string): strin
   return about ? `${name} (${safeLine(about).slice(0, 200)})` : name
 }
 
-/** The largest numbers of JavaScript, which schema generators add, are no real limits. */
+/** The largest numbers of JavaScript, which schema generators add, are not limits of the server. */
 function limitsOf({ limits }: SchemaPlace): string[] {
   return Object.entries(limits).flatMap(([keyword, limit]) => {
     const isLimit = typeof limit === 'string' || Math.abs(limit) < Number.MAX_SAFE_INTEGER
