@@ -470,7 +470,7 @@ describe('the log of the hook', () => {
   })
 })
 
-it('says which skills were steps of runs, and leaves out a step that was not reached', async () => {
+it('says which skills were steps of runs, and leaves out skipped steps and results of other runs', async () => {
   const skill = (name: string, exit: number) => {
     const place = `.agents/skills/${name}`
     write(`${place}/SKILL.md`, `---\nname: ${name}\ndescription: Does ${name}.\n---\n`)
@@ -478,16 +478,23 @@ it('says which skills were steps of runs, and leaves out a step that was not rea
   }
   skill('build', 0)
   skill('check', 1)
+  skill('undo', 0)
   skill('publish', 0)
-  const metadata = 'metadata:\n  chain: "build check publish"\n  early_exit_on: failure\n'
+  const lines = ['build', 'undo when=build.failure', 'check', 'publish when=check.success']
+  const chain = lines.map((line) => `    ${line}\n`).join('')
+  const metadata = `metadata:\n  chain: |\n${chain}`
   write('.agents/skills/ship/SKILL.md', `---\nname: ship\ndescription: Ships.\n${metadata}---\n`)
   const options = { cwd: project, home, runtime: { now: () => now } }
-  expect(await runInProcess(['run', 'ship'], options)).toMatchObject({ code: 1 })
   await runInProcess(['run', 'build'], options)
+  const later = { ...options, runtime: { now: () => now + 1000 } }
+  expect(await runInProcess(['run', 'ship'], later)).toMatchObject({ code: 1 })
+  // Reuses the result of `build`.
+  expect(await runInProcess(['runs', 'retry', 'latest'], later)).toMatchObject({ code: 1 })
   expect(await uses()).toMatchObject({
-    ship: [0, 0, 1],
+    ship: [0, 0, 2],
     build: [0, 0, 2],
-    check: [0, 0, 1],
+    check: [0, 0, 2],
+    undo: [0, 0, 0],
     publish: [0, 0, 0],
   })
 })
