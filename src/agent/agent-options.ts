@@ -159,7 +159,7 @@ export const agentOptions: OptionOwner<AgentOptions> = {
     telemetry: rule.object,
     onEvent: rule.callback,
   },
-  renamed: {
+  earlierNames: {
     output: 'The shape of an answer is the option outputSchema of a run.',
     approvalSecret: 'It is an option of createSkills in skillrail/ai.',
   },

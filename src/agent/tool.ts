@@ -63,7 +63,7 @@ const toolOptions: OptionOwner<ToolDefinition<unknown> & { input?: AnySchema }> 
     readOnly: rule.flag,
     needsApproval: rule.flag,
   },
-  renamed: {
+  earlierNames: {
     inputSchema: 'The option is called input.',
     parameters: 'The option is called input.',
   },

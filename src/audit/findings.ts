@@ -46,7 +46,7 @@ export interface FindingPlace {
   column?: number | undefined
 }
 
-type Counter = { code: AuditCode; file: string; count: number; listed: number }
+type Counter = { code: AuditCode; file: string; count: number; listedCount: number }
 
 export class Findings {
   readonly #directory: string
@@ -66,21 +66,21 @@ export class Findings {
   ): void {
     const counter = this.#counter(code, place.file)
     counter.count++
-    if (counter.file !== place.file || counter.listed >= auditLimits.places) return
-    counter.listed++
+    if (counter.file !== place.file || counter.listedCount >= auditLimits.places) return
+    counter.listedCount++
     this.#listed.push(this.#finding(code, place, message, details))
   }
 
   countsOnly(code: AuditCode, file: string): boolean {
     const counter = this.#counters.get(`${code} ${file}`)
-    if (!counter || counter.listed < auditLimits.places) return false
+    if (!counter || counter.listedCount < auditLimits.places) return false
     counter.count++
     return true
   }
 
   list(): AuditFinding[] {
     const summaries = Array.from(this.#counters.values()).flatMap(
-      ({ code, file, count, listed: listedCount }) => {
+      ({ code, file, count, listedCount }) => {
         if (count === listedCount) return []
         const scope = file === '' ? 'in this skill' : 'in this file'
         return [this.#finding(code, { file }, `${count - listedCount} more of this kind ${scope}`)]
@@ -103,7 +103,7 @@ export class Findings {
     const files = this.#filesOfRule.get(code) ?? 0
     if (files >= auditLimits.filesOfRule && file !== '') return this.#counter(code, '')
     this.#filesOfRule.set(code, files + 1)
-    const counter = { code, file, count: 0, listed: 0 }
+    const counter = { code, file, count: 0, listedCount: 0 }
     this.#counters.set(`${code} ${file}`, counter)
     return counter
   }

@@ -74,12 +74,12 @@ function namesIn(root: string, parent: string, entries: TreeEntry[]) {
 }
 
 function entryAt(root: string, directory: string, path: string): TreeEntry {
-  const full = join(directory, path)
+  const absolutePath = join(directory, path)
   try {
-    const stats = lstatSync(full)
+    const stats = lstatSync(absolutePath)
     if (stats.isFile()) return { path, kind: 'file', size: stats.size, mode: stats.mode }
     if (stats.isDirectory()) return { path, kind: 'directory' }
-    if (stats.isSymbolicLink()) return linkAt(root, full, path)
+    if (stats.isSymbolicLink()) return linkAt(root, absolutePath, path)
     const what = stats.isFIFO() ? 'named pipe' : stats.isSocket() ? 'socket' : 'device'
     return { path, kind: 'special', what }
   } catch (error) {
@@ -90,10 +90,10 @@ function entryAt(root: string, directory: string, path: string): TreeEntry {
 /**
  * Finds where a link leads. A link that leads nowhere here may lead to a key on another machine.
  */
-function linkAt(root: string, full: string, path: string): TreeEntry {
-  const target = readlinkSync(full)
-  const realTarget = realPathOf(full)
-  const isInRoot = isInside(root, realTarget ?? leadsTo(dirname(full), target))
+function linkAt(root: string, absolutePath: string, path: string): TreeEntry {
+  const target = readlinkSync(absolutePath)
+  const realTarget = realPathOf(absolutePath)
+  const isInRoot = isInside(root, realTarget ?? leadsTo(dirname(absolutePath), target))
   const leads = isInRoot ? (realTarget === undefined ? 'nowhere' : 'inside') : 'outside'
   return { path, kind: 'link', target, leads }
 }

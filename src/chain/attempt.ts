@@ -28,7 +28,7 @@ import {
   attemptStatus,
   conditionHolds,
   endsChainAfter,
-  namedBy,
+  stepInCondition,
   notStable,
   type Stop,
 } from './policy.ts'
@@ -56,7 +56,7 @@ interface AttemptScope {
 
 interface AttemptEnd extends Omit<AttemptResult, 'attempt'> {
   /** The status that the policy gives, even while `status` is `waiting` or `interrupted`. */
-  decided: StepStatus
+  policyStatus: StepStatus
   ended: ChainResult['ended']
   winner: string | undefined
 }
@@ -312,7 +312,7 @@ function unmet(
   slots: ReadonlyMap<PlannedStep, StepResult>,
 ): string | undefined {
   if (when === undefined) return undefined
-  const conditionStep = namedBy(when)
+  const conditionStep = stepInCondition(when)
   const about = steps.find((step) => stepLabel(step) === conditionStep)
   const status = (about && slots.get(about)?.status) ?? 'not_run'
   return conditionHolds(when, status) ? undefined : `when=${when}: ${conditionStep} was ${status}`
@@ -360,15 +360,16 @@ function conclude(
   const stop = halt?.kind === 'stopped' ? halt.stop : early
   // After an early success only the steps that ran later can still fail.
   const countedResults = stop === 'succeeded' ? late : results
-  const decided = attemptStatus(policy, statusesOf(countedResults), stop)
+  const policyStatus = attemptStatus(policy, statusesOf(countedResults), stop)
   const waits = results.some((result) => result.status === 'waiting')
   const ended = endedBy(halt, waits)
   const suspendedStatus = waits ? 'waiting' : 'interrupted'
   return {
-    status: ended === 'suspended' ? suspendedStatus : ended === 'cancelled' ? 'cancelled' : decided,
+    status:
+      ended === 'suspended' ? suspendedStatus : ended === 'cancelled' ? 'cancelled' : policyStatus,
     steps: results,
     chain_state: addOutputs(scope.state, previousOutputs(results)),
-    decided,
+    policyStatus,
     ended,
     winner,
   }
@@ -525,10 +526,14 @@ export async function runChain(
   for (;;) {
     const number = attempts.length + 1
     const scope = { number, prefix, state }
-    const { ended, winner, decided, ...attempt } = await new Attempt(chain, engine, scope).run()
+    const { ended, winner, policyStatus, ...attempt } = await new Attempt(
+      chain,
+      engine,
+      scope,
+    ).run()
     attempts.push({ attempt: number, ...attempt })
     if (ended) return { status: attempt.status, attempts, winner, ended }
-    outcomes.push({ status: decided, signature: signatureOf(attempt.steps) })
+    outcomes.push({ status: policyStatus, signature: signatureOf(attempt.steps) })
     const next = afterAttempt(chain.policy, outcomes)
     if (next === 'again') continue
     const error = notStable(chain.policy, outcomes)

@@ -96,7 +96,7 @@ export interface Confirmation {
   output: StepOutput
   log: string
   /** The check was stopped before it finished. */
-  ended: boolean
+  wasStopped: boolean
   sandbox?: string | undefined
 }
 
@@ -116,7 +116,7 @@ export async function confirmStep(
   const confirmation =
     step.check === undefined ? undefined : await checkStep(step.check, output, setup, request)
   if (step.verify === undefined || confirmation?.output.status === 'failure') {
-    return confirmation ?? { output, log: '', ended: false }
+    return confirmation ?? { output, log: '', wasStopped: false }
   }
   const verification = await verifyStep(step, output, setup, request)
   return { ...verification, log: lastOutput(confirmation?.log ?? '', verification.log) }
@@ -143,7 +143,7 @@ async function checkStep(
   })
   const log = lastOutput(capturedText(stdout), capturedText(stderr))
   if (end.kind === 'exit' && end.code === 0) {
-    return { output: { ...output, evidence: 'verified' }, log, ended: false }
+    return { output: { ...output, evidence: 'verified' }, log, wasStopped: false }
   }
   const error = { code: 'check-failed', message: `the check \`${command}\` ${endWords(end)}` }
   const failureOutput: StepOutput = {
@@ -151,7 +151,7 @@ async function checkStep(
     status: 'failure',
     errors: [...output.errors, error],
   }
-  return { output: failureOutput, log, ended: end.kind === 'aborted' }
+  return { output: failureOutput, log, wasStopped: end.kind === 'aborted' }
 }
 
 function endWords(end: ProcessEnd): string {
@@ -169,7 +169,11 @@ async function verifyStep(
   const directory = skillDirectory(setup.workspace, step)
   const search = findVerifyScript(directory)
   if (search.kind !== 'found') {
-    return { output: failVerification(output, 'its scripts/verify is gone'), log: '', ended: false }
+    return {
+      output: failVerification(output, 'its scripts/verify is gone'),
+      log: '',
+      wasStopped: false,
+    }
   }
   const confinement = confinementOf(step, setup)
   const sandbox = confinement?.sandbox.name
@@ -190,10 +194,10 @@ async function verifyStep(
   })
   const log = lastOutput(capturedText(stdout), capturedText(stderr))
   if (end.kind === 'exit' && end.code === 0) {
-    return { output: { ...output, evidence: 'verified' }, log, ended: false, sandbox }
+    return { output: { ...output, evidence: 'verified' }, log, wasStopped: false, sandbox }
   }
   const failureOutput = failVerification(output, `scripts/verify ${endWords(end)}`)
-  return { output: failureOutput, log, ended: end.kind === 'aborted', sandbox }
+  return { output: failureOutput, log, wasStopped: end.kind === 'aborted', sandbox }
 }
 
 /** The most characters of printed output in the journal, for one step. */

@@ -40,8 +40,8 @@ export function createJournalEngine(
   const signals = options.signal ? [options.signal] : []
   const core: EngineCore = {
     ...options,
-    interrupted: AbortSignal.any([failureController.signal, ...signals]),
-    launched: new Set(),
+    interruptSignal: AbortSignal.any([failureController.signal, ...signals]),
+    executions: new Set(),
     failure: undefined,
     order: options.journal.length,
     begunAt: beginningOf(options),
@@ -51,9 +51,9 @@ export function createJournalEngine(
     },
   }
   return {
-    ...engineFor(core, core.interrupted),
+    ...engineFor(core, core.interruptSignal),
     async idle() {
-      await Promise.allSettled(core.launched)
+      await Promise.allSettled(core.executions)
     },
   }
 }
@@ -164,8 +164,8 @@ function launch(core: EngineCore, entry: Entry): void {
       core.fail(error)
       entry.outcome = interruption
     })
-    .finally(() => core.launched.delete(ending))
-  core.launched.add(ending)
+    .finally(() => core.executions.delete(ending))
+  core.executions.add(ending)
   entry.ending = ending
 }
 
@@ -292,7 +292,7 @@ async function executeChain(
     return { startedAt, durationMs: elapsedMs ?? timeOfChain(core, startedAt), clockShiftMs, chain }
   }
   const output = { kind: 'output', output: chainOutput(chain) } as const
-  if (core.interrupted.aborted) return { ...interruption, ...factsSoFar() }
+  if (core.interruptSignal.aborted) return { ...interruption, ...factsSoFar() }
   if (limit.over()) return finishedOutcome(output, limit, factsSoFar())
   if (chain.ended === 'suspended') {
     const why = chain.status === 'waiting' ? chainWaitsFor(chain) : 'interrupted'
@@ -350,7 +350,7 @@ type StopOutcome = Extract<Outcome, { kind: 'cancelled' | 'suspended' }>
 
 /** Returns the outcome of a step whose run was interrupted or whose chain was ended. */
 function stoppedByParent(core: EngineCore, { signal }: Entry): StopOutcome | undefined {
-  if (core.interrupted.aborted) return interruption
+  if (core.interruptSignal.aborted) return interruption
   return signal.aborted ? { kind: 'cancelled' } : undefined
 }
 
@@ -470,8 +470,8 @@ interface JournalEngineOptions {
 }
 
 interface EngineCore extends JournalEngineOptions {
-  interrupted: AbortSignal
-  launched: Set<Promise<void>>
+  interruptSignal: AbortSignal
+  executions: Set<Promise<void>>
   /** The journal could not be written: the run stops where it is. */
   failure: { error: unknown } | undefined
   fail(error: unknown): void

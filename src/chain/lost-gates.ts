@@ -14,8 +14,8 @@ export function lostGates(before: PlannedChain, now: PlannedChain): readonly str
     const isConditional = newWay.some(
       ({ when }, index) => when !== undefined && when !== oldWay[index]?.when,
     )
-    const free = new Set(stepsWithout(before, gate))
-    return isConditional || stepsWithout(now, gate).some((step) => !free.has(step))
+    const stepsWithoutGate = new Set(stepsWithout(before, gate))
+    return isConditional || stepsWithout(now, gate).some((step) => !stepsWithoutGate.has(step))
   })
 }
 

@@ -376,8 +376,8 @@ interface Remedy {
   grants: boolean
 }
 
-function withRemedy(what: string, { allowing, grants }: Remedy): string {
+function withRemedy(statement: string, { allowing, grants }: Remedy): string {
   const but = grants ? ', except for what --grant allows' : ''
-  const sentence = `${what}, which keeps the project, the network and your environment from it${but}.`
+  const sentence = `${statement}, which keeps the project, the network and your environment from it${but}.`
   return allowing === undefined ? sentence : `${sentence} ${allowing}`
 }

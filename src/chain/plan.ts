@@ -3,7 +3,7 @@ import { sha256 } from '#core/json'
 import type { ChainDeclaration, ChainPolicy } from '#skill/model'
 import { defaultChainPolicy, stepNames } from '#skill/declarations'
 import { stepUnknown } from './errors.ts'
-import { checkPolicy, namedBy } from './policy.ts'
+import { checkPolicy, stepInCondition } from './policy.ts'
 import { possibleEnds, reachOf } from './reachability.ts'
 import { type ChainLookup, createDiskLookup, type SkillFacts } from './lookup.ts'
 import {
@@ -240,7 +240,7 @@ function unreachable(chain: PlannedChain, step: PlannedStep): Omit<Diagnostic, '
     return report(message, 'Join parallel steps with `&` in place of `async`, or remove `when`.')
   }
   const message = `\`${label}\` can never run: \`when=${when}\` is never true`
-  return report(message, `Correct the condition, or the options of \`${namedBy(when)}\`.`)
+  return report(message, `Correct the condition, or the options of \`${stepInCondition(when)}\`.`)
 }
 
 /** Reports a step of `--from` or `--only` that cannot run without the steps that are left out. */

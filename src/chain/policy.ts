@@ -38,7 +38,7 @@ export function endsChainAfter(
 }
 
 /** Returns the name of the step in a condition. */
-export function namedBy(when: string): string {
+export function stepInCondition(when: string): string {
   return conditionOf(when).step
 }
 

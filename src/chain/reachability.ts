@@ -1,7 +1,7 @@
 import type { StepStatus } from '#exec/output-protocol'
 import type { ChainPolicy } from '#skill/model'
 import { isChain, type PlannedChain, type PlannedStep, stepLabel, unitsOf } from './plan-model.ts'
-import { conditionHolds, endsChainAfter, namedBy, type StepEnd } from './policy.ts'
+import { conditionHolds, endsChainAfter, stepInCondition, type StepEnd } from './policy.ts'
 
 /** How an executed step can end. A rejected gate counts as a failure that ends the whole run. */
 export interface PossibleEnd {
@@ -117,7 +117,7 @@ const start: State = { end: undefined, worst: undefined, statuses: new Map() }
 function lastUses(units: readonly (readonly PlannedStep[])[]): Map<string, number> {
   const last = new Map<string, number>()
   for (const [index, unit] of units.entries()) {
-    for (const { when } of unit) if (when !== undefined) last.set(namedBy(when), index)
+    for (const { when } of unit) if (when !== undefined) last.set(stepInCondition(when), index)
   }
   return last
 }
@@ -147,7 +147,7 @@ function conditionValues(
   { statuses }: State,
 ): readonly boolean[] {
   if (when === undefined) return [true]
-  const conditionStep = namedBy(when)
+  const conditionStep = stepInCondition(when)
   const isStep = steps.some((step) => stepLabel(step) === conditionStep)
   const status = (isStep && statuses.get(conditionStep)) || 'skipped'
   return status === 'any' ? [true, false] : [conditionHolds(when, status)]

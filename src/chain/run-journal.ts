@@ -8,7 +8,7 @@ import {
   type JournalReading,
   readJournal,
 } from '#core/journal-file'
-import { decrypted } from '#core/project-state'
+import { decrypt } from '#core/project-state'
 import { failedOutput, type StepOutput } from '#exec/output-protocol'
 import { sha256, type JsonValue } from '#core/json'
 import type {
@@ -448,7 +448,7 @@ function withSecrets(
 ): JournalRecord {
   const field = dataFields[String(record['type'])]
   if (typeof hidden !== 'string' || field === undefined) return record
-  return { ...record, [field]: decrypted(hidden, code) }
+  return { ...record, [field]: decrypt(hidden, code) }
 }
 
 export const dataFields: Readonly<Record<string, string>> = { done: 'outcome', report: 'output' }

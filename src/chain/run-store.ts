@@ -7,7 +7,7 @@ import {
   type JournalWriter,
   openJournal,
 } from '#core/journal-file'
-import { encrypted, openSealer } from '#core/project-state'
+import { encrypt, openSealer } from '#core/project-state'
 import { projectStateDirectory, type StatePlace } from '#core/runtime'
 import {
   compareText,
@@ -130,7 +130,7 @@ function withoutSecrets(record: JournalRecord, code: JournalSeal['code']): Journ
   if (field === undefined || data === undefined) return record
   const maskedResult = redactValue(maskedData(data))
   if (JSON.stringify(maskedResult) === JSON.stringify(data)) return record
-  return { ...record, [field]: maskedResult, hidden: encrypted(data, code) }
+  return { ...record, [field]: maskedResult, hidden: encrypt(data, code) }
 }
 
 const journalName = /^([0-9a-z]+)\.jsonl$/

@@ -10,7 +10,7 @@ import {
 import { basename, dirname, join } from 'node:path'
 import { messageOf } from '#core/errors'
 import { hexDigest } from '#core/json'
-import { redactKnown, redactText, secretVariables } from '#core/redact'
+import { redactSecrets, redactText, secretVariables } from '#core/redact'
 import type { Runtime } from '#core/runtime'
 import type { Settings } from '#core/settings'
 import { makePrivateDirectory, writeAll } from '#core/write-files'
@@ -79,8 +79,8 @@ export class StepRunner {
     const { runtime, settings, workspace, files, confinement } = options
     // Logs have no colours.
     const isColored = settings.environment.some((name) => colorVariables.has(name))
-    const plain: Record<string, string> = isColored ? {} : { NO_COLOR: '1' }
-    const environment = childEnvironment(runtime, [...settings.environment, 'CI'], plain)
+    const colorSettings: Record<string, string> = isColored ? {} : { NO_COLOR: '1' }
+    const environment = childEnvironment(runtime, [...settings.environment, 'CI'], colorSettings)
     const { outputLimit } = settings
     this.#options = options
     this.#scripts = { workspace, files, environment, outputLimit, confinement }
@@ -155,7 +155,7 @@ export class StepRunner {
       const confirmation = await confirmStep(step, output, this.#scripts, request)
       output = confirmation.output
       log = lastOutput(log, confirmation.log)
-      endedInVerification = confirmation.ended || undefined
+      endedInVerification = confirmation.wasStopped || undefined
       sandbox ??= confirmation.sandbox
     }
     if (!sharesFiles && output.artifacts) {
@@ -165,7 +165,7 @@ export class StepRunner {
     }
     if (requireVerified) output = demandEvidence(output)
     const hint = output.status === 'success' ? undefined : this.#hintFor(step, sandbox)
-    const maskedOutput = mapTexts(output, (text) => redactKnown(text, this.#secrets))
+    const maskedOutput = mapTexts(output, (text) => redactSecrets(text, this.#secrets))
     const shown = JSON.stringify(maskedOutput) === JSON.stringify(output) ? undefined : maskedOutput
     log = redactText(log, this.#secrets)
     return { ...answer, output, shown, log, sandbox, hint, endedInVerification }

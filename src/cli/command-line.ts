@@ -54,9 +54,10 @@ function parseWith(program: Parser, entry: CommandEntry, argv: readonly string[]
     if (!(error instanceof CommanderError)) throw error
     if (error.exitCode === 0) return { kind: 'help', text: help } as const
     const text = error.message.replace(/^error: /, '')
-    const unknown = /^unknown option '(.+)'/.exec(text)?.[1]
+    const unknownOption = /^unknown option '(.+)'/.exec(text)?.[1]
     const usage = `skillrail ${entry.name} --help shows the valid usage.`
-    const hint = unknown === undefined ? usage : `${separatorHint(unknown, program, argv)}${usage}`
+    const hint =
+      unknownOption === undefined ? usage : `${separatorHint(unknownOption, program, argv)}${usage}`
     throw wrongUse(text.replaceAll('\n', ' '), hint, error)
   }
   const { directory, config, ...flags } = program.opts<Partial<GlobalValues>>()
@@ -67,20 +68,20 @@ function parseWith(program: Parser, entry: CommandEntry, argv: readonly string[]
 }
 
 /** Returns how to write an unknown option that may belong to the tool or skill that the command calls. */
-function separatorHint(unknown: string, program: Parser, argv: readonly string[]): string {
+function separatorHint(unknownOption: string, program: Parser, argv: readonly string[]): string {
   const receiver = program.registeredArguments.at(-1)?.name()
-  const at = argv.indexOf(unknown)
+  const at = argv.indexOf(unknownOption)
   const next = argv[at + 1]
   const value = next === undefined || next.startsWith('-') ? [] : [next]
   if (receiver === 'parameters') {
-    const name = unknown.replace(/^-+/, '')
+    const name = unknownOption.replace(/^-+/, '')
     const form = name.includes('=') ? name : `${name}=${value[0] ?? 'VALUE'}`
     return `For the tool, write a parameter as name=value: ${shellWord(form)}. `
   }
   if (receiver !== 'arguments') return ''
   const otherWords = argv.filter((_, index) => index < at || index > at + value.length)
   const quoteWords = (words: readonly string[]) => words.map((word) => shellWord(word)).join(' ')
-  return `For the skill, write it after --: skillrail ${quoteWords(otherWords)} -- ${quoteWords([unknown, ...value])}\n`
+  return `For the skill, write it after --: skillrail ${quoteWords(otherWords)} -- ${quoteWords([unknownOption, ...value])}\n`
 }
 
 function optionOf(spec: OptionSpec): Option {

@@ -50,7 +50,7 @@ export interface OptionOwner<Options = object> {
   of: string
   rules: OptionRules<Options> & Readonly<Record<string, ValueRule>>
   /** Hints for options of earlier versions: what to use instead. */
-  renamed?: Readonly<Record<string, string>>
+  earlierNames?: Readonly<Record<string, string>>
 }
 
 /**
@@ -74,7 +74,7 @@ export function checkOptions<Options extends object>(
 /** Returns all problems of the options, for an error; undefined if there are none. */
 export function optionsProblem(
   options: unknown,
-  { of, rules, renamed = {} }: OptionOwner,
+  { of, rules, earlierNames = {} }: OptionOwner,
 ): { message: string; hint?: string | undefined } | undefined {
   const table = new Map<string, ValueRule>(Object.entries(rules))
   // An instance without fields, such as a SkillManager, is in the wrong position.
@@ -91,7 +91,7 @@ export function optionsProblem(
       return isRight ? [] : [`\`${name}\` must be ${expected.form}, not ${kindOf(value)}`]
     }
     hints.push(
-      renamed[name] ??
+      earlierNames[name] ??
         (didYouMean(name, table.keys()) || `The options are ${[...table.keys()].join(', ')}.`),
     )
     return [`there is no option \`${name}\``]
@@ -115,9 +115,9 @@ function classOf(value: object): string | undefined {
 }
 
 /** @throws {UsageError} for an argument of a wrong kind. */
-export function checkArgument(value: unknown, what: string, expected: ValueRule): void {
+export function checkArgument(value: unknown, subject: string, expected: ValueRule): void {
   if (expected.fits(value)) return
-  const message = `${what} must be ${expected.form}, not ${kindOf(value)}.`
+  const message = `${subject} must be ${expected.form}, not ${kindOf(value)}.`
   throw new UsageError({ code: 'argument-invalid', message })
 }
 

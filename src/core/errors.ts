@@ -190,8 +190,8 @@ export function summaryLine(
   { checked, invalid, errors, warnings, infos }: ValidationSummary,
   style: (format: 'green' | 'red', text: string) => string,
 ): string {
-  const good = style('green', checked === 1 ? 'valid' : 'all valid')
-  const verdict = invalid === 0 ? good : style('red', `${invalid} invalid`)
+  const validText = style('green', checked === 1 ? 'valid' : 'all valid')
+  const verdict = invalid === 0 ? validText : style('red', `${invalid} invalid`)
   const counts = [amount(errors, 'error'), amount(warnings, 'warning')]
   if (infos > 0) counts.push(amount(infos, 'info'))
   return `${subject} checked, ${verdict}: ${counts.join(', ')}`

@@ -16,6 +16,6 @@ export function foldersIn(folder: string): string[] {
 
 /** Returns a folder and the folders above it, up to and including a root. */
 export function upTo(from: string, root: string): string[] {
-  const above = dirname(from)
-  return from === root || above === from ? [from] : [from, ...upTo(above, root)]
+  const parent = dirname(from)
+  return from === root || parent === from ? [from] : [from, ...upTo(parent, root)]
 }

@@ -72,11 +72,11 @@ export function mayBeMcpName(name: string, client?: ClientName): boolean {
 export function mcpReadings(name: string, client?: ClientName): McpPattern[] {
   const { prefix, separator } = formOf(client)
   if (!name.startsWith(prefix)) return []
-  const joined = name.slice(prefix.length)
+  const suffix = name.slice(prefix.length)
   const readings: McpPattern[] = []
-  for (let at = joined.indexOf(separator, 1); at > 0; at = joined.indexOf(separator, at + 1)) {
-    const tool = joined.slice(at + separator.length)
-    if (tool !== '') readings.push({ server: joined.slice(0, at), tool })
+  for (let at = suffix.indexOf(separator, 1); at > 0; at = suffix.indexOf(separator, at + 1)) {
+    const tool = suffix.slice(at + separator.length)
+    if (tool !== '') readings.push({ server: suffix.slice(0, at), tool })
   }
   return readings
 }

@@ -27,15 +27,15 @@ export function openSealer(place: StatePlace): Sealer {
 }
 
 /** Encrypts data as JSON with the user's key (AES-256-GCM, base64). */
-export function encrypted(data: unknown, code: Code): string {
+export function encrypt(data: unknown, code: Code): string {
   const iv = randomBytes(12)
   const cipher = createCipheriv('aes-256-gcm', cipherKey(code), iv)
   const bytes = [iv, cipher.update(JSON.stringify(data)), cipher.final(), cipher.getAuthTag()]
   return Buffer.concat(bytes).toString('base64')
 }
 
-/** Decrypts a text from {@link encrypted}. Throws if the text or the key is different. */
-export function decrypted(text: string, code: Code): unknown {
+/** Decrypts a text from {@link encrypt}. Throws if the text or the key is different. */
+export function decrypt(text: string, code: Code): unknown {
   const bytes = Buffer.from(text, 'base64')
   const decipher = createDecipheriv('aes-256-gcm', cipherKey(code), bytes.subarray(0, 12))
   decipher.setAuthTag(bytes.subarray(-16))

@@ -41,14 +41,14 @@ const harmlessValue = /^(?:\d+|true|false|null|\$.*|\[redacted\].*)$/
 
 /** Replaces everything that looks like a secret, and the `secrets`, with `[redacted]`. */
 export function redactText(text: string, secrets: readonly string[] = []): string {
-  const result = redactKnown(text, secrets)
+  const result = redactSecrets(text, secrets)
   if (!suspicious.test(result)) return result
   // A masked value can complete the address around it.
-  return redactKnown(maskPlaces(result, assignedSecrets(result)), [])
+  return redactSecrets(maskPlaces(result, assignedSecrets(result)), [])
 }
 
 /** Masks the `secrets` and every text with the form of a secret, but no value because of its key. */
-export function redactKnown(text: string, secrets: readonly string[]): string {
+export function redactSecrets(text: string, secrets: readonly string[]): string {
   let result = text
   for (const secret of secrets) result = result.replaceAll(secret, mask)
   if (!suspicious.test(result)) return result

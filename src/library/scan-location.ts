@@ -72,9 +72,9 @@ export function scanLocation(
       return listing
     },
   })
-  for (const { path, real, depth, skillFile } of walk) {
+  for (const { path, realPath, depth, skillFile } of walk) {
     if (skillFile !== undefined && metadata) {
-      const file = { path: childPath(path, skillFile), directory: path, realDirectory: real }
+      const file = { path: childPath(path, skillFile), directory: path, realDirectory: realPath }
       skills.push({ file, metadata })
       const end = path.indexOf(sep, root.length + 1)
       if (childless.size > 0) childless.delete(end === -1 ? path : path.slice(0, end))

@@ -29,9 +29,12 @@ export function* findSkillFiles(
   options: WalkOptions = {},
 ): Generator<FoundSkillFile, void> {
   const isFile = /^skill\.md$/i.test(basename(root)) && !isDirectory(root)
-  for (const { path, real, skillFile } of walkDirectories(isFile ? dirname(root) : root, options)) {
+  for (const { path, realPath, skillFile } of walkDirectories(
+    isFile ? dirname(root) : root,
+    options,
+  )) {
     if (skillFile === undefined) continue
-    yield { path: childPath(path, skillFile), directory: path, realDirectory: real }
+    yield { path: childPath(path, skillFile), directory: path, realDirectory: realPath }
   }
 }
 
@@ -42,12 +45,14 @@ export function* walkDirectories(
 ): Generator<Omit<Visit, 'key'> & Pick<Listing, 'skillFile'>, void> {
   const start = resolve(root)
   const visited = new Set<string>()
-  const waiting: Visit[] = [{ path: start, real: realPathOf(start) ?? start, key: '', depth: 0 }]
+  const waiting: Visit[] = [
+    { path: start, realPath: realPathOf(start) ?? start, key: '', depth: 0 },
+  ]
   let without = 0
   for (const visit of waiting) {
-    const { path, real, depth } = visit
-    if (visited.has(real)) continue
-    visited.add(real)
+    const { path, realPath, depth } = visit
+    if (visited.has(realPath)) continue
+    visited.add(realPath)
     const listing = list(path, visit.key)
     const { problem, skillFile } = listing
     if (problem) report(problem)
@@ -57,7 +62,7 @@ export function* walkDirectories(
       const hint = 'Name the directories with skills in `skills.paths`.'
       return report(diagnostic('search-limit', start, message, hint))
     }
-    yield { path, real, depth, skillFile }
+    yield { path, realPath, depth, skillFile }
     if (!limits || depth < limits.depth) {
       for (const child of childrenOf(visit, listing, report)) {
         if (skip?.(child.path) !== true) waiting.push(child)
@@ -69,12 +74,12 @@ export function* walkDirectories(
 interface Visit {
   key: string
   path: string
-  real: string
+  realPath: string
   depth: number
 }
 
 function childrenOf(
-  { path, real, key, depth }: Visit,
+  { path, realPath, key, depth }: Visit,
   { names, links }: Listing,
   report: (diagnostic: Diagnostic) => void,
 ): Visit[] {
@@ -82,13 +87,14 @@ function childrenOf(
     const child = childPath(path, name)
     const visit = { path: child, key: key === '' ? name : key + sep + name, depth: depth + 1 }
     // Equal paths share one string: a search keeps thousands of paths.
-    if (!links.has(name)) return [{ ...visit, real: path === real ? child : childPath(real, name) }]
+    if (!links.has(name))
+      return [{ ...visit, realPath: path === realPath ? child : childPath(realPath, name) }]
     const target = realPathOf(child)
     if (target === undefined) {
       const message = 'the symbolic link leads nowhere or in a circle'
       report(diagnostic('link-broken', child, message))
     }
-    return target !== undefined && isDirectory(target) ? [{ ...visit, real: target }] : []
+    return target !== undefined && isDirectory(target) ? [{ ...visit, realPath: target }] : []
   })
 }
 

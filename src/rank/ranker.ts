@@ -220,8 +220,8 @@ function addLikeness(
   reach: number,
   doubt: number,
 ): void {
-  for (const [at, { score: all, closest, wrong, example, wrongExample }] of likeness) {
-    const score = all * Math.max(doubt, closest ** 2)
+  for (const [at, { score: fullScore, closest, wrong, example, wrongExample }] of likeness) {
+    const score = fullScore * Math.max(doubt, closest ** 2)
     if (score > 0) {
       const kind = example === '' ? 'likeness' : 'example'
       const text = example || 'its own sentences'

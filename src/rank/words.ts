@@ -17,14 +17,14 @@ export function wordsOf(text: string): Word[] {
 
 /** Returns every word of a text in lower case, including grammar. */
 export function plainWords(text: string): string[] {
-  const separated = text
+  const normalizedText = text
     .slice(0, longestText)
     .normalize('NFKC')
     .replaceAll(/['’](?=\p{L})/gu, '')
     .replaceAll(/(\p{Ll}|\p{N})(\p{Lu})/gu, '$1 $2')
     .replaceAll(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')
     .toLowerCase()
-  return separated.match(wordPattern) ?? []
+  return normalizedText.match(wordPattern) ?? []
 }
 
 /** Returns capitalised words inside sentences: names of products and people. */
@@ -39,8 +39,8 @@ const wordPattern =
 const stems = new Map<string, string>()
 
 export function stemOf(word: string): string {
-  const cached = stems.get(word)
-  if (cached !== undefined) return cached
+  const knownStem = stems.get(word)
+  if (knownStem !== undefined) return knownStem
   if (stems.size > 50_000) stems.clear()
   const stem = /^[a-z]{3,}$/.test(word) ? porter2(word) : word
   stems.set(word, stem)

@@ -44,7 +44,7 @@ const validateOptions: OptionOwner<ValidateOptions> = {
     files: listOf('files', isObject),
     readFile: rule.callback,
   },
-  renamed: { profile: 'For the profile `reference` use validateReference.' },
+  earlierNames: { profile: 'For the profile `reference` use validateReference.' },
 }
 
 export interface Validation {

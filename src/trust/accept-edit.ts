@@ -13,14 +13,14 @@ import type { TrustStore } from './store.ts'
 /**
  * Accepts a change that the user made with a Skillrail command. Applies `edit` to the accepted text of
  * one file, '' if there is none, and accepts nothing else.
- * @param edited `before`: text of the file before the command.
+ * @param change `before`: text of the file before the command.
  */
 export async function acceptEdit(
   store: TrustStore,
-  edited: { workspace: string; path: string; kind: ActingKind; before: string },
+  change: { workspace: string; path: string; kind: ActingKind; before: string },
   edit: (acceptedText: string) => string,
 ): Promise<void> {
-  const { workspace, path, kind, before } = edited
+  const { workspace, path, kind, before } = change
   const name = workspaceRelative(workspace, path)
   const file = workspaceFiles.find((one) => one.path === name && one.kind === kind)
   if (!file) return

@@ -182,15 +182,15 @@ function isOf(reading: GuardsReading, workspace: string | undefined, path: strin
 
 /** Whether a record belongs to the chain at another path, seen from that chain's workspace. */
 export function isSameChain(
-  accepted: { workspace: string | undefined; path: string },
-  other: { workspace: string; path: string },
+  record: { workspace: string | undefined; path: string },
+  chain: { workspace: string; path: string },
 ): boolean {
   // The user's own chains are stored with absolute paths.
-  if (accepted.workspace === undefined) {
-    return accepted.path === resolve(other.workspace, other.path)
+  if (record.workspace === undefined) {
+    return record.path === resolve(chain.workspace, chain.path)
   }
-  if (accepted.path !== other.path) return false
-  if (accepted.workspace === other.workspace) return true
-  const repository = repositoryOf(accepted.workspace)
-  return repository !== undefined && repository === repositoryOf(other.workspace)
+  if (record.path !== chain.path) return false
+  if (record.workspace === chain.workspace) return true
+  const repository = repositoryOf(record.workspace)
+  return repository !== undefined && repository === repositoryOf(chain.workspace)
 }

@@ -95,9 +95,9 @@ export function lockText(skills: readonly CurrentSkill[], lockFile: string): str
     skills.map(({ path, name, tree }) => {
       const { digest, files, executable } = tree
       if (digest === undefined) {
-        const bad = files.find(({ problem }) => problem !== undefined)
-        const file = bad ? `${path}/${bad.path}` : path
-        const message = `${file} ${bad?.problem ?? 'cannot be read'}, so the skill cannot be locked`
+        const unreadableFile = files.find(({ problem }) => problem !== undefined)
+        const file = unreadableFile ? `${path}/${unreadableFile.path}` : path
+        const message = `${file} ${unreadableFile?.problem ?? 'cannot be read'}, so the skill cannot be locked`
         const hint = 'Remove it, make it readable, or put a copy in the place of a link.'
         throw new StateFileError({ code: 'lock-skill-unreadable', message, hint })
       }

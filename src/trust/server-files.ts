@@ -57,7 +57,7 @@ class Search {
   private readonly variableFiles: ReadonlySet<string>
   private readonly runners = new Set<Runner>()
   private readonly waiting: Step[] = []
-  private readonly followed = new Set<string>()
+  private readonly visited = new Set<string>()
   private lookups = 0
 
   constructor(workspace: string, text: string) {
@@ -149,8 +149,8 @@ class Search {
     const isCode = canAct(file, false, () => fileHead(file, 2))
     this.add(file, !basename(file).startsWith('.env'))
     const key = `${file}\0${isEntry}`
-    if (isCode || this.followed.has(key)) return
-    this.followed.add(key)
+    if (isCode || this.visited.has(key)) return
+    this.visited.add(key)
     const reading = readRegularFile(file, { maxBytes: maxManifestBytes })
     if (!reading.ok) return
     const isPackage = basename(file) === 'package.json'

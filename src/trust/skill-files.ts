@@ -64,12 +64,12 @@ export function skillFiles(directory: string, options: SkillFilesOptions): Skill
 }
 
 interface Place {
-  real: string
+  realPath: string
   path: string
   /** Whether everything in this place acts. */
   acts: boolean
   /** The real directories above, so that a link cannot lead in circles. */
-  above: ReadonlySet<string>
+  outerDirectories: ReadonlySet<string>
 }
 
 class SkillWalk {
@@ -77,7 +77,7 @@ class SkillWalk {
   private readonly options: SkillFilesOptions
   private readonly collectedFiles: SkillFile[] = []
   /** Files that act only if the skill has a script. */
-  private readonly loadable: Pick<Place, 'real' | 'path'>[] = []
+  private readonly loadable: Pick<Place, 'realPath' | 'path'>[] = []
   /** Real path by path: `run: a/../b.md` names b.md, and on some disks so does `B.md`. */
   private readonly runs: ReadonlyMap<string, string | undefined>
   private readonly programs: ReadonlySet<string | undefined>
@@ -96,11 +96,16 @@ class SkillWalk {
 
   files(): SkillFile[] {
     const { directory } = this
-    this.visit({ real: directory, path: '', acts: false, above: new Set([directory]) })
+    this.visit({
+      realPath: directory,
+      path: '',
+      acts: false,
+      outerDirectories: new Set([directory]),
+    })
     const hasScript = this.options.starts === true || this.collectedFiles.some(isScript)
-    for (const { real, path } of this.loadable) {
-      if (hasScript) this.collectedFiles.push(this.fileOf(real, path, 'script'))
-      else if (this.options.text) this.collectedFiles.push(this.fileOf(real, path, 'text'))
+    for (const { realPath, path } of this.loadable) {
+      if (hasScript) this.collectedFiles.push(this.fileOf(realPath, path, 'script'))
+      else if (this.options.text) this.collectedFiles.push(this.fileOf(realPath, path, 'text'))
     }
     if (this.entries > maxEntries) {
       this.refuse('.', `has more than ${maxEntries} files and directories`)
@@ -110,17 +115,17 @@ class SkillWalk {
     return this.collectedFiles
   }
 
-  private visit({ real, path: parent, acts: parentActs, above }: Place): void {
-    for (const name of this.namesIn(real, parent)) {
+  private visit({ realPath, path: parent, acts: parentActs, outerDirectories }: Place): void {
+    for (const name of this.namesIn(realPath, parent)) {
       this.entries++
       if (this.entries > maxEntries || this.bytesLeft < 0) return
       if (parent === '' && this.options.isWorkspace && foldersOutsideSkill.includes(name)) continue
       const path = parent === '' ? name : `${parent}/${name}`
-      const realEntry = join(real, name)
+      const realEntry = join(realPath, name)
       const isProgram = this.programs.has(realEntry)
       const isNamed = this.commands !== '' && this.commands.includes(foldShellText(name))
       const acts = parentActs || isNamed || isProgram || path.toLowerCase() === 'scripts'
-      const place = { real: realEntry, path, acts, above }
+      const place = { realPath: realEntry, path, acts, outerDirectories }
       const { stats, problem = 'was removed while it was read' } = entryStats(realEntry)
       if (!stats) this.refuse(path, problem)
       else if (stats.isSymbolicLink()) this.followLink(place)
@@ -130,17 +135,18 @@ class SkillWalk {
   }
 
   private take(place: Place, stats: Stats): void {
-    const { real, path, acts, above } = place
-    if (stats.isDirectory()) return this.visit({ ...place, above: new Set([...above, real]) })
+    const { realPath, path, acts, outerDirectories } = place
+    if (stats.isDirectory())
+      return this.visit({ ...place, outerDirectories: new Set([...outerDirectories, realPath]) })
     const executable = (stats.mode & 0o111) !== 0
-    if (acts || canAct(path, executable, () => fileHead(real, 2))) {
-      this.collectedFiles.push(this.fileOf(real, path, 'script'))
-    } else if (isLoadable(path, stats)) this.loadable.push({ real, path })
-    else if (this.options.text) this.collectedFiles.push(this.fileOf(real, path, 'text'))
+    if (acts || canAct(path, executable, () => fileHead(realPath, 2))) {
+      this.collectedFiles.push(this.fileOf(realPath, path, 'script'))
+    } else if (isLoadable(path, stats)) this.loadable.push({ realPath, path })
+    else if (this.options.text) this.collectedFiles.push(this.fileOf(realPath, path, 'text'))
   }
 
   private followLink(place: Place): void {
-    const { real: link, path, above: outerDirectories } = place
+    const { realPath: link, path, outerDirectories } = place
     const reading = readLink(link)
     if ('problem' in reading) return this.refuse(path, reading.problem)
     const { target } = reading
@@ -153,7 +159,7 @@ class SkillWalk {
       else this.refuse(path, `is a link to ${target}, outside the skill, so it cannot be verified`)
     } else if (stats.isDirectory()) {
       this.addLink(path, target)
-      if (!outerDirectories.has(realPath)) this.take({ ...place, real: realPath }, stats)
+      if (!outerDirectories.has(realPath)) this.take({ ...place, realPath }, stats)
     } else {
       const file = this.fileOf(realPath, path, 'script')
       if (file.problem === undefined) this.addLink(path, target, file.digest)
@@ -179,11 +185,12 @@ class SkillWalk {
   }
 
   /** Refuses names that are not UTF-8: decoding them could yield the name of another file. */
-  private namesIn(real: string, parent: string): string[] {
+  private namesIn(realPath: string, parent: string): string[] {
     try {
-      const names = readdirSync(real, { encoding: 'buffer' })
-      const bad = names.find((name) => !isUtf8(name))?.toString()
-      if (bad !== undefined) this.refuse(posix.join(parent, bad), 'has a name that is not UTF-8')
+      const names = readdirSync(realPath, { encoding: 'buffer' })
+      const invalidName = names.find((name) => !isUtf8(name))?.toString()
+      if (invalidName !== undefined)
+        this.refuse(posix.join(parent, invalidName), 'has a name that is not UTF-8')
       return names.filter((name) => isUtf8(name)).map((name) => name.toString())
     } catch {
       this.refuse(parent === '' ? '.' : parent, 'cannot be listed')
@@ -191,8 +198,8 @@ class SkillWalk {
     }
   }
 
-  private fileOf(real: string, path: string, kind: 'script' | 'text'): SkillFile {
-    const file = digestFile(real, { maxBytes: Math.min(maxFileBytes, this.bytesLeft) })
+  private fileOf(realPath: string, path: string, kind: 'script' | 'text'): SkillFile {
+    const file = digestFile(realPath, { maxBytes: Math.min(maxFileBytes, this.bytesLeft) })
     if (!file.ok) {
       const isLast = file.tooLarge && this.bytesLeft < maxFileBytes
       if (isLast) this.bytesLeft = -1
@@ -202,7 +209,7 @@ class SkillWalk {
     const { digest, size, text } = file
     const executable = file.executable ? true : undefined
     if (kind === 'text') return { path, kind, digest, size, text, executable }
-    const head = text?.slice(0, 128) ?? fileHead(real, 128)
+    const head = text?.slice(0, 128) ?? fileHead(realPath, 128)
     return { path, kind, digest, size, text, executable, interpreter: interpreterOf(path, head) }
   }
 

@@ -55,9 +55,9 @@ export class TrustStore {
       skills,
     }: Partial<Pick<Acceptance, 'pinned' | 'newText' | 'skills'>> = {},
   ): Promise<Acceptance> {
-    const bad = parts.find((part) => part.digest === unreadableDigest)
-    if (bad) {
-      const message = `${bad.path} ${bad.problem ?? 'cannot be read'}, so it cannot be verified`
+    const unreadablePart = parts.find((part) => part.digest === unreadableDigest)
+    if (unreadablePart) {
+      const message = `${unreadablePart.path} ${unreadablePart.problem ?? 'cannot be read'}, so it cannot be verified`
       const hint = 'Remove it or make it readable, then trust the workspace again.'
       throw new StateFileError({ code: 'trust-part-unreadable', message, hint })
     }

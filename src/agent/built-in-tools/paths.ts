@@ -42,10 +42,13 @@ export const filePath: JsonObject = {
 export function pathTool(workspace: Workspace, definition: PathToolDefinition): AgentTool {
   const { properties, required, access, effect, ...facts } = definition
   const key = 'file_path' in properties ? 'file_path' : 'path'
-  const resolveIn = (input: JsonObject): ResolvedPath & { free: boolean } => {
-    const { outside, ...path } = resolvePath(textOf(input, key), workspace.project)
+  const resolveIn = (input: JsonObject): ResolvedPath & { isFree: boolean } => {
+    const { isOutside, ...path } = resolvePath(textOf(input, key), workspace.project)
     const readable = access === 'read' ? (workspace.readable?.() ?? []) : []
-    return { ...path, free: !outside || readable.some((one) => isInside(realPath(one), path.real)) }
+    return {
+      ...path,
+      isFree: !isOutside || readable.some((one) => isInside(realPath(one), path.real)),
+    }
   }
   /** The real paths that an approval is asked for, by the input of the call. */
   const outsidePaths = new WeakMap<JsonObject, string>()
@@ -56,15 +59,15 @@ export function pathTool(workspace: Workspace, definition: PathToolDefinition): 
     origin: { kind: 'built-in' },
     patternText: (input) => resolveIn(input).displayPath,
     alwaysAsk(input) {
-      const { real, displayPath, free } = resolveIn(input)
-      if (free) return access === 'write' ? reasonToAsk({ real, displayPath }) : undefined
+      const { real, displayPath, isFree } = resolveIn(input)
+      if (isFree) return access === 'write' ? reasonToAsk({ real, displayPath }) : undefined
       outsidePaths.set(input, real)
       return `${displayPath} is outside of the project`
     },
     effect: effect && ((input) => effect(resolveIn(input), input)),
     async execute(input, { signal }) {
       const path = resolveIn(input)
-      if (path.free || outsidePaths.get(input) === path.real) {
+      if (path.isFree || outsidePaths.get(input) === path.real) {
         return await definition.execute(path, input, signal)
       }
       const problem = 'is outside of the project and was not approved.'
@@ -73,7 +76,7 @@ export function pathTool(workspace: Workspace, definition: PathToolDefinition): 
   }
 }
 
-function resolvePath(path: string, project: string): ResolvedPath & { outside: boolean } {
+function resolvePath(path: string, project: string): ResolvedPath & { isOutside: boolean } {
   if (path.includes('\0')) throw usageError('path-nul', 'The path contains a NUL character.')
   const root = realPath(project)
   const real = realPath(resolve(project, path === '' ? '.' : path))
@@ -82,7 +85,7 @@ function resolvePath(path: string, project: string): ResolvedPath & { outside: b
   return {
     real,
     displayPath: displayPath === '' ? '.' : displayPath.split(sep).join('/'),
-    outside: isOutside,
+    isOutside,
   }
 }
 

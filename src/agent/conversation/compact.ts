@@ -88,12 +88,12 @@ export function dropOldest(
  */
 export const summarizeOldest: CompactionStrategy = async (messages, target, ask) => {
   const exchanges = splitExchanges(messages)
-  const old = exchangesToSummarize(exchanges, target)
-  if (old.length === 0) return dropOldest(messages, target)
+  const oldExchanges = exchangesToSummarize(exchanges, target)
+  if (oldExchanges.length === 0) return dropOldest(messages, target)
   try {
-    const summary = (await ask(summaryPrompt(old, target))).slice(0, longestText)
-    const note = `[Summary of ${old.length} earlier exchanges]\n${summary}`
-    return dropOldest(replaceExchanges(exchanges, old, note), target)
+    const summary = (await ask(summaryPrompt(oldExchanges, target))).slice(0, longestText)
+    const note = `[Summary of ${oldExchanges.length} earlier exchanges]\n${summary}`
+    return dropOldest(replaceExchanges(exchanges, oldExchanges, note), target)
   } catch {
     return dropOldest(messages, target)
   }

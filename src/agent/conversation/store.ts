@@ -9,7 +9,7 @@ import { loadConfiguration } from '#core/configuration'
 import { exitCode, messageOf, reasonOf, StateFileError, systemCode } from '#core/errors'
 import { acquireFileLock, elsewhereHint } from '#core/file-lock'
 import { objectOf, parseJson } from '#core/json'
-import { decrypted, encrypted, openSealer, type Sealer } from '#core/project-state'
+import { decrypt, encrypt, openSealer, type Sealer } from '#core/project-state'
 import { findWorkspace, readRegularFile, sharedStore } from '#core/read-files'
 import { redactValue, secretVariables } from '#core/redact'
 import { projectStateDirectory, type Runtime, systemRuntime } from '#core/runtime'
@@ -235,7 +235,7 @@ async function readConversation(id: string, files: ConversationFiles): Promise<C
 function maskedText(conversation: Conversation, { runtime, sealer }: ConversationFiles): string {
   const content = objectOf(jsonValue(conversation))
   const maskedContent = redactValue(content, secretVariables(runtime.env))
-  const hidden = isDeepStrictEqual(maskedContent, content) ? undefined : encrypted(content, sealer)
+  const hidden = isDeepStrictEqual(maskedContent, content) ? undefined : encrypt(content, sealer)
   return JSON.stringify({ version, ...maskedContent, hidden })
 }
 
@@ -244,7 +244,7 @@ function withSecrets(content: unknown, { sealer }: ConversationFiles): unknown {
   const { hidden, ...maskedContent } = objectOf(content)
   if (typeof hidden !== 'string') return maskedContent
   try {
-    return { version, ...objectOf(decrypted(hidden, sealer)) }
+    return { version, ...objectOf(decrypt(hidden, sealer)) }
   } catch {
     return undefined
   }

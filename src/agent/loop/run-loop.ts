@@ -50,7 +50,7 @@ export interface LoopRequest
   /** Calls of the last answer in `messages` that have no result yet and are made first. */
   open?: readonly RequestedCall[] | undefined
   /** Called after every answer of the model and after its calls, with all added messages. */
-  onMessages?: ((added: readonly ModelMessage[]) => Promise<void>) | undefined
+  onMessages?: ((newMessages: readonly ModelMessage[]) => Promise<void>) | undefined
   /** Returns the messages that were sent to the running agent since the last step. */
   steering?: (() => readonly string[]) | undefined
   /** Returns the messages that are sent to the model: all of them, or a compacted conversation. */
@@ -68,8 +68,8 @@ export async function runLoop(request: LoopRequest): Promise<LoopOutcome> {
     return await run.takeTurns()
   } catch (error) {
     return run.signal.aborted
-      ? run.ended('cancelled', 'The run was cancelled.')
-      : run.ended('failed', failureText(error))
+      ? run.outcome('cancelled', 'The run was cancelled.')
+      : run.outcome('failed', failureText(error))
   }
 }
 
@@ -146,11 +146,11 @@ class Run {
     const { open = [], exhausted } = this.#request
     if (open.length > 0) await this.#carryOut(open, toWireNames(this.#request.offeredTools()))
     for (;;) {
-      if (this.#waiting.length > 0) return { ...this.ended('waiting'), waiting: this.#waiting }
+      if (this.#waiting.length > 0) return { ...this.outcome('waiting'), waiting: this.#waiting }
       this.signal.throwIfAborted()
       this.#takeSteering()
       const limitReason = exhausted?.()
-      if (limitReason !== undefined) return this.ended('capped', limitReason)
+      if (limitReason !== undefined) return this.outcome('capped', limitReason)
       if (this.#turns >= this.#request.maxTurns) return await this.#summarise(maxTurnsExceeded)
       const names = toWireNames(this.#request.offeredTools())
       const reply = await this.#askModel(names)
@@ -164,7 +164,7 @@ class Run {
     }
   }
 
-  ended(status: RunStatus, error?: string): LoopOutcome {
+  outcome(status: RunStatus, error?: string): LoopOutcome {
     const [text, messages, turns] = [this.#text, this.#added, this.#turns]
     return { status, text, messages, turns, ...present({ error }) }
   }
@@ -272,7 +272,7 @@ class Run {
   async #conclude({ text, finishReason }: ModelReply): Promise<LoopOutcome | undefined> {
     const { agent, outputSchema, beforeStop, onEvent } = this.#request
     if (finishReason === 'content-filter' || finishReason === 'error') {
-      return this.ended('failed', `The provider ended the answer: ${finishReason}.`)
+      return this.outcome('failed', `The provider ended the answer: ${finishReason}.`)
     }
     if (text.trim() === '') {
       const reason = finishReason === 'length' ? ' before its limit of tokens' : ''
@@ -287,9 +287,9 @@ class Run {
     }
     const more = await beforeStop?.(text)
     if (more !== undefined) return this.#addPrompt(more)
-    if (!outputSchema) return this.ended('completed')
+    if (!outputSchema) return this.outcome('completed')
     const reading = await readStructured(text, outputSchema)
-    if (reading.ok) return { ...this.ended('completed'), output: reading.output }
+    if (reading.ok) return { ...this.outcome('completed'), output: reading.output }
     const { problem } = reading
     return this.#again(
       `The answer is not of the asked shape: ${problem}.`,
@@ -300,7 +300,7 @@ class Run {
   #again(error: string, request: string): LoopOutcome | undefined {
     this.#uselessAnswers += 1
     if (this.#uselessAnswers > retriesOfAnswer) {
-      return { ...this.ended('failed', error), failure: 'answer' }
+      return { ...this.outcome('failed', error), failure: 'answer' }
     }
     return this.#addPrompt(request)
   }
@@ -309,7 +309,7 @@ class Run {
   async #summarise(reason: string): Promise<LoopOutcome> {
     this.#addPrompt(summaryRequest(reason))
     await this.#askModel()
-    return this.ended('capped', reason)
+    return this.outcome('capped', reason)
   }
 
   /** Asks the model for a summary of old messages. */
@@ -370,7 +370,7 @@ class Run {
       // A provider may ignore the signal; the run ends anyway.
       const reply = await untilAborted(answer, this.signal)
       if (stream !== true) addText(reply.text)
-      const message = storedMessage(reply.message, offeredTools !== undefined)
+      const message = messageToStore(reply.message, offeredTools !== undefined)
       if (message) await this.#add(message)
       return reply
     } catch (error) {
@@ -391,7 +391,7 @@ class Run {
  * model may call a tool by any name. Calls that are not carried out are removed; undefined if nothing
  * remains.
  */
-function storedMessage(message: AssistantModelMessage | undefined, carriesOut: boolean) {
+function messageToStore(message: AssistantModelMessage | undefined, carriesOut: boolean) {
   if (!message || typeof message.content === 'string') return message
   const content = message.content
     .filter((part) => carriesOut || part.type !== 'tool-call' || part.providerExecuted)

@@ -63,12 +63,12 @@ export async function ask(
   }
 }
 
-function refusal(what: string, { status, body }: ServerAnswer): RestateServerError {
+function refusal(action: string, { status, body }: ServerAnswer): RestateServerError {
   const reason = objectOf(body)['message'] ?? body
   const detail = typeof reason === 'string' && reason !== '' ? `: ${reason}` : ''
   return new RestateServerError(
     'restate-refused',
-    `the Restate server did not ${what} (HTTP ${status})${detail}`,
+    `the Restate server did not ${action} (HTTP ${status})${detail}`,
     'Check it with: skillrail doctor --engine restate',
   )
 }
@@ -228,8 +228,8 @@ function keyOf({ runId, part }: SubmittedRun): string {
   return part === 1 ? runId : `${runId}.${part}`
 }
 
-function placeOf(run: SubmittedRun, what: 'attach' | 'output'): string {
-  return `/restate/invocation/${serviceName}/${handlerNames.run}/${encodeURIComponent(keyOf(run))}/${what}`
+function placeOf(run: SubmittedRun, operation: 'attach' | 'output'): string {
+  return `/restate/invocation/${serviceName}/${handlerNames.run}/${encodeURIComponent(keyOf(run))}/${operation}`
 }
 
 function answerOf(body: unknown, { runId }: SubmittedRun, planDigest: string): RunAnswer {
@@ -281,9 +281,9 @@ export async function lookAtWaiting(
   return isNotice(entry.value) ? { ...entry.value, next: index + 1 } : undefined
 }
 
-function journalRows(address: ServerAddress, invocationId: string, which: string) {
+function journalRows(address: ServerAddress, invocationId: string, condition: string) {
   const columns = 'select index, name, appended_at, entry_json from sys_journal'
-  return select(address, `${columns} where id = '${invocationId}' ${which}`)
+  return select(address, `${columns} where id = '${invocationId}' ${condition}`)
 }
 
 /** Parses a run or a call, in the format of the admin interface of Restate 1.7. */

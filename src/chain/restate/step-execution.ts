@@ -33,7 +33,7 @@ interface StepExecutionOptions extends StepRules {
   /** Aborted when another worker has the invocation. */
   attempt: AbortSignal
   /** Whether an earlier execution of this run may have left processes here. */
-  repeated(): boolean
+  isRepeated(): boolean
   onEvent: EventListener
 }
 
@@ -51,7 +51,7 @@ export class StepExecution {
   async execute(call: TaskCall, signal: AbortSignal): Promise<Outcome> {
     await untilDue(call, this.#options.clock, signal)
     if (signal.aborted) return { kind: 'cancelled' }
-    const refusal = await this.refused(call.step, signal)
+    const refusal = await this.refusalOutcome(call.step, signal)
     if (refusal !== undefined) return refusal
     const execution = this.#work(call, signal)
     this.#working.add(execution)
@@ -74,7 +74,7 @@ export class StepExecution {
     return outcome
   }
 
-  async refused(step: PlannedStep, signal: AbortSignal): Promise<Outcome | undefined> {
+  async refusalOutcome(step: PlannedStep, signal: AbortSignal): Promise<Outcome | undefined> {
     // No worker has such a skill, which the runner reports.
     if (step.executor === 'missing') return undefined
     const refusal = this.#options.accept(step)
@@ -89,7 +89,7 @@ export class StepExecution {
   async #work(call: TaskCall, signal: AbortSignal): Promise<Outcome> {
     const { clock, runId, onEvent, attempt, runner, ...options } = this.#options
     const { step, key } = call
-    if (options.repeated()) endOrphans(new Set([`${runId}/${key}`]))
+    if (options.isRepeated()) endOrphans(new Set([`${runId}/${key}`]))
     const startedAt = clock.now()
     const startMs = clock.elapsed()
     const at = new Date(startedAt).toISOString()

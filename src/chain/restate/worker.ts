@@ -268,7 +268,8 @@ async function verify(
   const signal = context.request().attemptCompletedSignal
   const verification = async (): Promise<{ output: StepOutput; log?: string }> => {
     // `scripts/verify` needs the same permission as the script of a step.
-    const refusal = step.verify === undefined ? undefined : await execution.refused(step, signal)
+    const refusal =
+      step.verify === undefined ? undefined : await execution.refusalOutcome(step, signal)
     if (refusal?.kind === 'finished') return { output: refusal.output }
     const call = { step, key, attempt, state, timeoutMs: 0 }
     const answer = await setup.runnerFor(request).finishChain(call, output, { signal })
@@ -303,7 +304,7 @@ async function begin(setup: Serving, context: Context, facts: RunFacts) {
     clock: setup.runtime,
     defaultTimeoutMs: facts.defaultTimeoutMs,
     attempt: context.request().attemptCompletedSignal,
-    repeated: () => !first,
+    isRepeated: () => !first,
     onEvent: (event) => setup.onEvent(runId, event),
   })
   return { execution, begunAt }

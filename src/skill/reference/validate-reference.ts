@@ -79,13 +79,15 @@ const allowedFields = [
 ]
 
 function checkFields(fields: readonly StrictField[], directoryName: string | undefined) {
-  const unknown = fields.filter(({ name }) => !allowedFields.includes(name))
-  const names = unknown.map(({ name }) => name).toSorted(compareText)
+  const unknownFields = fields.filter(({ name }) => !allowedFields.includes(name))
+  const names = unknownFields.map(({ name }) => name).toSorted(compareText)
   const list = allowedFields.map((name) => `'${name}'`).join(', ')
   const message = `Unexpected fields in frontmatter: ${names.join(', ')}. Only [${list}] are allowed.`
   const fieldOf = (name: string) => fields.find((field) => field.name === name)
   return [
-    ...unknown.slice(0, 1).map(({ mark }) => ({ code: 'unknown-field', message, mark }) as const),
+    ...unknownFields
+      .slice(0, 1)
+      .map(({ mark }) => ({ code: 'unknown-field', message, mark }) as const),
     ...checkName(fieldOf('name'), directoryName),
     ...checkDescription(fieldOf('description')),
     ...checkCompatibility(fieldOf('compatibility')),

@@ -95,7 +95,7 @@ export async function refreshToolIndex(options: RefreshOptions): Promise<Refresh
     names.filter((name) => (only ?? name) === name && !failedServers.has(name)),
   )
   const tools = listing.tools.filter(({ server }) => listedServers.has(server))
-  const answers = { ...listing, listed: listedServers, tools }
+  const answers = { ...listing, serverNames: listedServers, tools }
   if (options.dryRun === true) return merge(path, options, answers)
   requireWithin(realProject(options.project), path)
   return withFileLock(path, async () => merge(path, options, answers))
@@ -103,7 +103,7 @@ export async function refreshToolIndex(options: RefreshOptions): Promise<Refresh
 
 interface ServerAnswers extends ToolListing {
   /** Names of the servers that answered, tools or not. */
-  listed: ReadonlySet<string>
+  serverNames: ReadonlySet<string>
 }
 
 async function merge(
@@ -117,18 +117,18 @@ async function merge(
   const cache = reading.state === 'read' ? reading.cache : undefined
   const { record, diagnostics } = readRefreshRecord(options)
   // Without any answer nothing was refreshed: the cache and its date stay.
-  const isRefreshed = listing.listed.size > 0 || listing.failures.length === 0
+  const isRefreshed = listing.serverNames.size > 0 || listing.failures.length === 0
   const now = new Date(runtime.now()).toISOString()
   const refreshedAt = isRefreshed ? now : (cache?.refreshedAt ?? now)
   const servers = options.servers.map(({ name }) => name).toSorted(compareText)
   const toolsInFile = cachedTools(cache)
-  const tools = [...listing.tools, ...unlistedTools(toolsInFile, servers, listing.listed)]
+  const tools = [...listing.tools, ...unlistedTools(toolsInFile, servers, listing.serverNames)]
   const tracking = trackTools({
-    listed: listing.tools,
+    listedTools: listing.tools,
     current: new Set(tools.map(({ id }) => id)),
     toolsInFile,
     record,
-    earlier: storedDefinitions(record, options).definition,
+    earlierDefinition: storedDefinitions(record, options).definition,
     at: refreshedAt,
     accept,
   })
@@ -155,7 +155,9 @@ async function merge(
   const movedAside =
     reading.state === 'corrupt' && writesCache ? moveAside(source, runtime) : undefined
   if (!dryRun) {
-    for (const { name, digest } of next.servers.filter((one) => listing.listed.has(one.name))) {
+    for (const { name, digest } of next.servers.filter((one) =>
+      listing.serverNames.has(one.name),
+    )) {
       const serverTools = listing.tools.filter(({ server }) => server === name)
       await writeSidecar(digest, serverTools, options)
     }
@@ -210,11 +212,11 @@ function refuseNewer(reading: CacheReading): CacheReading {
 function unlistedTools(
   toolsInFile: ReadonlyMap<string, CachedTool>,
   servers: readonly string[],
-  listed: ReadonlySet<string>,
+  serverNames: ReadonlySet<string>,
 ): CurrentTool[] {
   return [...toolsInFile.values()].flatMap(({ id, description }) => {
     const server = serverOfId(id, servers)
-    if (!servers.includes(server) || listed.has(server)) return []
+    if (!servers.includes(server) || serverNames.has(server)) return []
     return [{ id, server, name: nameInServer(id, server), description }]
   })
 }
@@ -228,28 +230,28 @@ function recordServers(
   const earlierRecords = new Map(record?.servers.map((server) => [server.name, server]))
   const failures = new Map(listing.failures.map((failure) => [failure.server, failure]))
   return options.servers.flatMap(({ name, digest, trusted }) => {
-    const earlier = earlierRecords.get(name)
+    const earlierRecord = earlierRecords.get(name)
     const failure = failures.get(name)
-    if (listing.listed.has(name)) {
+    if (listing.serverNames.has(name)) {
       return [{ name, digest, trusted, listedAt: at, ttlMs: listing.ttlMs?.get(name) }]
     }
-    if (!failure) return earlier ? [earlier] : []
+    if (!failure) return earlierRecord ? [earlierRecord] : []
     const { notTrusted } = failure
     const message = redactText(failure.message)
     const stderrTail = redactText(failure.stderrTail)
     // The digest stays that of the last listing, under which its definitions are stored.
-    const last = earlier ?? { name, digest, trusted, listedAt: '' }
+    const last = earlierRecord ?? { name, digest, trusted, listedAt: '' }
     return [{ ...last, trusted, failure: { message, stderrTail, notTrusted } }]
   })
 }
 
 interface TrackInput {
-  listed: readonly ToolDefinition[]
+  listedTools: readonly ToolDefinition[]
   /** IDs that exist now: the listed ones and the unlisted ones from the cache. */
   current: ReadonlySet<string>
   toolsInFile: ReadonlyMap<string, CachedTool>
   record?: RefreshRecord | undefined
-  earlier: (id: string) => ToolDefinition | undefined
+  earlierDefinition: (id: string) => ToolDefinition | undefined
   at: string
   /** Accepts every tool as it is now, and removes the marks of earlier changes. */
   accept: boolean
@@ -266,7 +268,7 @@ function trackTools(input: TrackInput): { changes: ToolChanges; tools: readonly 
   const tools = new Map<string, RecordedTool>()
   const changes: { id: string; what: (keyof ToolDigests)[] }[] = []
   const acceptedIds: string[] = []
-  for (const tool of input.listed) {
+  for (const tool of input.listedTools) {
     const recordedTool = earlierTools.get(tool.id)
     const now = { id: tool.id, ...digestTool(tool) }
     const mark = markOf(now, recordedTool, input, tool.server)
@@ -298,7 +300,7 @@ function trackTools(input: TrackInput): { changes: ToolChanges; tools: readonly 
 function markOf(
   now: ToolDigests & { id: string },
   recordedTool: RecordedTool | undefined,
-  { at, earlier, record }: TrackInput,
+  { at, earlierDefinition, record }: TrackInput,
   server: string,
 ): RecordedTool['before'] {
   if (!recordedTool) {
@@ -307,7 +309,14 @@ function markOf(
   }
   const { description, schema } = recordedTool.before ?? recordedTool
   if (parts(now, { description, schema }).length === 0) return undefined
-  return recordedTool.before ?? { description, schema, changedAt: at, definition: earlier(now.id) }
+  return (
+    recordedTool.before ?? {
+      description,
+      schema,
+      changedAt: at,
+      definition: earlierDefinition(now.id),
+    }
+  )
 }
 
 function parts(now: ToolDigests, then: ToolDigests): (keyof ToolDigests)[] {

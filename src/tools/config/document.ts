@@ -46,8 +46,8 @@ function readJson(text: string, strict: boolean): DocumentReading {
   const errors: Jsonc.ParseError[] = []
   const options = { allowTrailingComma: !strict, disallowComments: strict }
   // Most files are plain JSON, and some are a program's own record of many megabytes.
-  const plain: unknown = text.trim() === '' && !strict ? {} : parseJson(text)
-  const root: unknown = plain ?? parser.parse(text, errors, options)
+  const plainJson: unknown = text.trim() === '' && !strict ? {} : parseJson(text)
+  const root: unknown = plainJson ?? parser.parse(text, errors, options)
   const [error] = errors
   if (error) {
     const name = parser.printParseErrorCode(error.error)

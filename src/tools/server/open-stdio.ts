@@ -60,8 +60,8 @@ export async function openStdio(
     await process.end()
     if (signal.aborted) throw startCancelled(definition.name, error)
     const hasFailed = processEnd?.kind === 'exit' && processEnd.code !== 0
-    const missing = hasFailed ? missingFor(transport, project) : undefined
-    const end = missing ?? (processEnd && endingText(processEnd, stderrText()))
+    const missingText = hasFailed ? missingFor(transport, project) : undefined
+    const end = missingText ?? (processEnd && endingText(processEnd, stderrText()))
     const message = mask(startFailure(definition, error, end, garbage, stderrText()))
     const stderrTail = stderrText() || (garbage ?? '')
     throw startFailed({ message, stderrTail }, { cause: error })

@@ -59,12 +59,12 @@ export async function signInAt(
   const scope = options.scope ?? requiredScope
   const redirect = await openRedirect(options.port ?? 0)
   try {
-    const received: Partial<SignInRecord> = {}
+    const newRecord: Partial<SignInRecord> = {}
     const open = (address: string): void => {
       if (!isPageAddress(address)) throw notAPage(definition.name, address)
       options.open(address)
     }
-    const provider = providerOf({ ...options, open }, redirect, discovery, received)
+    const provider = providerOf({ ...options, open }, redirect, discovery, newRecord)
     const flow = { serverUrl: server.url, fetchFn, ...(scope && { scope }) }
     await sdk.auth(provider, flow)
     const limit = AbortSignal.timeout(patienceMs)
@@ -89,7 +89,7 @@ export async function signInAt(
     const code = answer.get('code')
     if (code === null) throw refusal(definition.name, answer)
     await sdk.auth(provider, { ...flow, authorizationCode: code, ...(iss && { iss }) })
-    const { client, tokens } = received
+    const { client, tokens } = newRecord
     if (!client || !tokens)
       throw new ToolError({ code: 'sign-in-failed', message: 'No token came of the sign-in' })
     const savedAt = new Date(options.runtime.now()).toISOString()

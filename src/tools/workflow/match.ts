@@ -249,10 +249,10 @@ export function resolveTool(
     const { server: ownServer } = caller
     const sibling = candidates.find((tool) => isBeside(tool, caller))
     if (sibling) return sibling
-    const free = candidates.filter(
+    const allowedCandidates = candidates.filter(
       (tool) => ownServer === '' || tool.id === name || !hasTrigger(tool),
     )
-    return free.find((tool) => tool.server === ownServer) ?? free[0]
+    return allowedCandidates.find((tool) => tool.server === ownServer) ?? allowedCandidates[0]
   }
 
   function hasTrigger(other: WorkflowTool) {

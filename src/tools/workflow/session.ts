@@ -68,9 +68,9 @@ export class SessionStore {
   }
 
   async read() {
-    const { userState, current, state, shared, problems } = this.#load()
+    const { userState, current, state, shared: sharedState, problems } = this.#load()
     const path = this.sharedPath
-    const foreign = shared.completed.length - state.completed.length
+    const foreign = sharedState.completed.length - state.completed.length
     return {
       state,
       recordedStart: userState?.startedAt,
@@ -87,16 +87,16 @@ export class SessionStore {
     return withFileLock(
       this.path,
       async () => {
-        const { current, state, shared, problems } = this.#load()
+        const { current, state, shared: sharedState, problems } = this.#load()
         const at = this.#now()
         const applyChanges = (before: SessionState): SessionState =>
           changes.reduce((result, item) => applyOne(result, item, at), before)
-        const [after, sharedAfter] = [applyChanges(state), applyChanges(shared)]
-        if (after === current && sharedAfter === shared) return
+        const [newState, newSharedState] = [applyChanges(state), applyChanges(sharedState)]
+        if (newState === current && newSharedState === sharedState) return
         this.#setAside(problems)
-        await writeFileAtomic(this.path, serializeSession(after), { mode: 0o600 })
+        await writeFileAtomic(this.path, serializeSession(newState), { mode: 0o600 })
         if (this.sharedPath === undefined) return
-        const text = serializeSession(withoutValues(sharedAfter))
+        const text = serializeSession(withoutValues(newSharedState))
         await writeFileAtomic(this.sharedPath, text, { mode: 0o600 })
       },
       { waitMs: this.#options.waitMs ?? longestWaitMs },
@@ -126,8 +126,8 @@ export class SessionStore {
     const problems = [problem, sharedReading.problem].filter((each) => each !== undefined)
     const common = { userState, current, problems }
     if (sharedPath === undefined) return { ...common, state: current, shared: current }
-    const shared = this.#live(sharedReading.state) ?? { ...current, completed: [] }
-    return { ...common, state: commonCompletions(current, shared), shared }
+    const sharedState = this.#live(sharedReading.state) ?? { ...current, completed: [] }
+    return { ...common, state: commonCompletions(current, sharedState), shared: sharedState }
   }
 
   log(entry: CallRecord): Promise<void> {
