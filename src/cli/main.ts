@@ -208,7 +208,7 @@ function pathOf(error: Error): string | undefined {
 
 /** The commands that most people need; `--all` shows the others. */
 const common =
-  'run runs chain agent tools workflow mcp list show new validate audit match inject triggers hooks trust view doctor completion'.split(
+  'run runs chain agent tools workflow mcp list show new validate audit match triggers hooks rail trust usage view doctor'.split(
     ' ',
   )
 
@@ -220,7 +220,7 @@ export function rootHelp(all: boolean): string {
   const allHint = all ? '' : 'skillrail help --all lists every command.\n'
   return `Usage: skillrail <command> [arguments] [options]
 
-Makes Agent Skills deterministic: references, chains and tool calls follow declared rules.
+Makes the agent that you already use follow a skill's procedure, one checked step after the other.
 Without a command it shows the status of this project.
 
 ${sections.join('\n')}
@@ -237,7 +237,7 @@ Exit codes
   130  interrupted
 
 Example
-  $ skillrail run release-check
+  $ skillrail new --rail release
 
 ${allHint}skillrail <command> --help shows the options of a command, with an example.
 `
