@@ -67,7 +67,7 @@ export interface PossibleCommand extends ShellCommand {
 /**
  * Returns the commands of a line, and every place where an unlisted program may call a guarded one:
  * `poetry run git push`, `docker exec c sh -c "git push"`, `concurrently "git push"`. So a guard also asks
- * about `echo git push`, but it misses no call. Lines for cmd and PowerShell are read a second time without
+ * about `echo git push`. Lines for cmd and PowerShell are read a second time without
  * their escapes.
  *
  * Not detected: programs and arguments that exist only at run time, such as aliases, scripts in files, words

@@ -1,10 +1,11 @@
+import { isObject, parseJson } from '#core/json'
 import { guardedCalls } from '#skill/guard-words'
 import { type ClientCall, isAllowed, isGuarded } from './calls.ts'
 import { adapters } from '#hooks/adapters'
 import { chainCalls } from '#hooks/rail-facts'
 import { type AcceptedGuards, isSameChain } from '#trust/accepted-guards'
 import type { Guard, RailSession } from './session.ts'
-import { holdsRailWord } from './words.ts'
+import { holdsDecision } from './words.ts'
 
 /** Returns why a rail denies a call; undefined if the call is allowed. */
 export async function denialOf(
@@ -23,7 +24,7 @@ async function reasonAgainst(
 ): Promise<string | undefined> {
   const { guards, step, standing, chain } = rail
   if (standing === 'ended') return undefined
-  if (holdsRailWord(input) || isRailSkill(call)) {
+  if (isRailSkill(call) || (await passesOnDecision(call, rail, input))) {
     return 'Only a user decides about a rail, by typing it in this session. Do not pass such words to a tool.'
   }
   if (isScheduler(call)) {
@@ -38,6 +39,42 @@ async function reasonAgainst(
   if (isFree(call) || isReportTool(call) || (await isAllowed(call, step.tools))) return undefined
   const shell = isShell(call) ? '. A shell line may neither set variables nor write to files' : ''
   return `The step \`${step.step}\` allows only: ${step.tools}${shell}`
+}
+
+/**
+ * Whether a call could pass a decision on to a client, as a prompt of another process. What a file says, and
+ * the text of an edit, are no prompts.
+ */
+async function passesOnDecision(
+  { call }: ClientCall,
+  { steps, step }: RailSession,
+  input: string,
+): Promise<boolean> {
+  const isFile = call?.kind === 'edit' || call?.kind === 'read'
+  if (isFile && call.command === '') return false
+  const names = step === undefined ? steps : [...steps, step.step]
+  const line = call?.command ?? ''
+  const texts = textsIn(parseJson(input) ?? input)
+  if (texts.some((text) => holdsDecision(text, names))) return true
+  if (line === '' || !line.replaceAll(/["'\\]/g, '').includes('rail')) return false
+  const { readShellCommands } = await import('#core/shell-commands')
+  return readShellCommands(line).commands.some(({ words }) =>
+    words.some((word, start) => {
+      if (!word.text.includes('rail')) return false
+      // Its arguments may be the words of the prompt; the shortest decisions have two to four.
+      return [1, 2, 3, 4].some((count) => {
+        const texts = words.slice(start, start + count).map(({ text }) => text)
+        return holdsDecision(texts.join(' '), names)
+      })
+    }),
+  )
+}
+
+/** Returns every text in a value, at any depth. */
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value]
+  if (Array.isArray(value)) return value.flatMap(textsIn)
+  return isObject(value) ? Object.values(value).flatMap(textsIn) : []
 }
 
 /** Why the guard of a step is closed, and what the agent does now, after the name of the step. */

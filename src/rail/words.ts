@@ -18,7 +18,6 @@ const verbs = 'approve|reject|accept|status|pause|resume|retry|stop'
  * its package, `/skillrail:rail`.
  */
 const beginning = new RegExp(String.raw`^(?:[/$](?:[\w.-]+:)*)?rail (${verbs})(?: |$)`)
-const anywhere = new RegExp(String.raw`\brail[\s"']+(?:${verbs})\b`)
 
 /** Reads a prompt. `steps`: the possible steps. Returns undefined for any other prompt. */
 export function readRailWord(prompt: string, steps: readonly string[]): RailWord | undefined {
@@ -80,7 +79,13 @@ export function terminalLine(word: RailDecision['word'], runId: string): string 
   }
 }
 
-/** Whether a tool's input contains a decision: an agent could pass it on to another client. */
-export function holdsRailWord(input: string): boolean {
-  return anywhere.test(input)
+/**
+ * Whether a text has a decision that would count as a prompt: alone, on a line of its own, or in quotes. A
+ * sentence that names one does not count.
+ */
+export function holdsDecision(text: string, steps: readonly string[]): boolean {
+  return text.split(/["'`\\\n\r]+/).some((part) => {
+    const word = readRailWord(part, steps)
+    return word !== undefined && word.word !== 'status' && word.word !== 'unclear'
+  })
 }
