@@ -12,9 +12,10 @@ const executing = [
   'runs fork',
   'chain next',
   'chain report',
+  'view',
 ] as const
 
-type RunCommand = (typeof executing)[number] | 'runs reject' | 'runs cancel' | 'runs show' | 'view'
+type RunCommand = (typeof executing)[number] | 'runs reject' | 'runs cancel' | 'runs show'
 
 export type RunLine = (command: RunCommand, runId: string, more?: readonly string[]) => string
 

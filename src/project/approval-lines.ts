@@ -1,6 +1,7 @@
 import { SkillrailError } from '#core/errors'
 import { allSteps } from '#chain/plan-model'
 import type { GateRecord, RunJournal } from '#chain/run-journal'
+import { keepsArguments } from '#chain/run-line'
 import type { ChainProject } from './chains.ts'
 import { requiredGate, waitingGates } from './gates.ts'
 
@@ -38,9 +39,11 @@ export async function approvalsOf(
 /** What a gate asks for, and the lines that approve it. */
 export function waitingApproval(
   { context: { settings, runtime }, line }: ChainProject,
-  { run: { runId, rail }, plan }: RunJournal,
+  journal: RunJournal,
   { step }: GateRecord,
 ): WaitingApproval {
+  const { run, plan } = journal
+  const { runId, rail } = run
   const planned = allSteps(plan.root).find((one) => one.step === step)
   const required = requiredGate(planned?.gate, settings)
   const strength = required === true ? 'prompted' : required
@@ -52,9 +55,19 @@ export function waitingApproval(
   }
   const terminal = line('runs approve', runId, ['--step', step, ...signing])
   approveWith.push({ channel: 'terminal', line: terminal })
-  // The view signs nothing, and on Windows it cannot tell which browser asks.
-  if (strength !== 'signed' && runtime.platform !== 'win32') {
+  // The view signs nothing and takes no grants or arguments. On Windows it cannot tell which browser asks.
+  const isForView = strength !== 'signed' && !hasGrants(journal) && keepsArguments(journal)
+  if (isForView && runtime.platform !== 'win32') {
     approveWith.push({ channel: 'view', line: line('view', runId, ['--open']) })
   }
   return { step, strength, approveWith }
+}
+
+/** Whether a command gave scripts more than their sandbox: a journal never gives that again. */
+export function hasGrants({ run: { confinement } }: RunJournal): boolean {
+  if (!confinement) return false
+  const { sandbox, ...grants } = confinement
+  const isGiven = (value: unknown): boolean =>
+    Array.isArray(value) ? value.length > 0 : value === true
+  return sandbox === 'off' || Object.values(grants).some(isGiven)
 }

@@ -4,7 +4,7 @@ import { allSteps } from '#chain/plan-model'
 import { readResult } from '#chain/run-chain'
 import type { GateRecord, RunJournal } from '#chain/run-journal'
 import { keepsArguments } from '#chain/run-line'
-import { waitingApproval, type WaitingApproval } from './approval-lines.ts'
+import { hasGrants, waitingApproval, type WaitingApproval } from './approval-lines.ts'
 import {
   continuationAfter,
   continueDecided,
@@ -202,13 +202,4 @@ function refusalOf(
     return refused('browser-unknown', message)
   }
   return undefined
-}
-
-/** Whether a command gave scripts more than their sandbox: a journal never gives that again. */
-function hasGrants({ run: { confinement } }: RunJournal): boolean {
-  if (!confinement) return false
-  const { sandbox, ...grants } = confinement
-  const isGiven = (value: unknown): boolean =>
-    Array.isArray(value) ? value.length > 0 : value === true
-  return sandbox === 'off' || Object.values(grants).some(isGiven)
 }

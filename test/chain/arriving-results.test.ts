@@ -256,9 +256,18 @@ describe('runs', () => {
     const lines = readFileSync(join(project.directory, 'notified'), 'utf8').trim().split('\n')
     expect(lines.map((line) => JSON.parse(line).status)).toEqual(['success', 'failure', 'waiting'])
     const { runId, approvals } = JSON.parse(lines[2] ?? '{}')
-    const line = `skillrail runs approve ${runId} --step good --config ${config} --trust-workspace`
+    const again = `--config ${config} --trust-workspace`
+    const terminal = `skillrail runs approve ${runId} --step good ${again}`
+    const view = `skillrail view ${runId} --open ${again}`
     expect(approvals).toEqual([
-      { step: 'good', strength: 'prompted', approveWith: [{ channel: 'terminal', line }] },
+      {
+        step: 'good',
+        strength: 'prompted',
+        approveWith: [
+          { channel: 'terminal', line: terminal },
+          { channel: 'view', line: view },
+        ],
+      },
     ])
     writeFileSync(config, JSON.stringify({ run: { notify: 'exit 7' } }))
     const told = await project.run(['--config', config, 'run', 'good'])

@@ -21,7 +21,11 @@ const cli = async (...args: string[]) =>
   runInProcess(args, { cwd: project.directory, home: project.home, env })
 
 /** Writes a chain whose step `deploy` has a gate, and starts a run that waits there. */
-async function runToGate(options = 'gate', args: readonly string[] = []): Promise<string> {
+async function runToGate(
+  options = 'gate',
+  args: readonly string[] = [],
+  runEnv: Record<string, string | undefined> = env,
+): Promise<string> {
   const write = (name: string, fields: string, script?: string): void => {
     const text = `---\nname: ${name}\ndescription: Part of a release.\n${fields}---\nDo it.\n`
     project.write(`.skillrail/skills/${name}/SKILL.md`, text)
@@ -32,7 +36,11 @@ async function runToGate(options = 'gate', args: readonly string[] = []): Promis
   write('build', '', 'echo "built $SKILLRAIL_RUN_ID"; echo x >> built')
   write('deploy', '', 'echo deployed > deployed; echo deployed')
   write('ship', `metadata:\n  chain: |\n    build\n    deploy ${options}\n`)
-  const { stdout } = await cli('run', '--json', 'ship', ...args)
+  const { stdout } = await runInProcess(['run', '--json', 'ship', ...args], {
+    cwd: project.directory,
+    home: project.home,
+    env: runEnv,
+  })
   const { runId, status } = JSON.parse(stdout)
   expect(status).toBe('waiting')
   return runId
@@ -299,6 +307,17 @@ describe('the view', () => {
       const { code } = await refusalOf(viewOf().decide({ ...shown, decision }))
       expect(code).toBe('question-malformed')
     }
+    expect(await approvalsOf(id)).toEqual([])
+  })
+
+  it('leaves a run to a command if it was started with rights for its scripts', async () => {
+    const place = { ...project, env: { ...env, SKILLRAIL_RUN_SANDBOX: 'all' } }
+    const id = await runToGate('gate', ['--unsafe-no-sandbox'], place.env)
+    const { gates } = await viewOf({ place }).run(id)
+    expect(gates).toMatchObject([{ approveWith: [{ channel: 'terminal' }] }])
+    const { code, text } = await refusalOf(decide('approve', id, { place }))
+    expect(code).toBe('grants-needed')
+    expect(text).toContain(`skillrail runs approve ${id}`)
     expect(await approvalsOf(id)).toEqual([])
   })
 
