@@ -3,7 +3,12 @@ import type { Context } from '#core/command'
 import type { ToolIndex } from '#tools/cache/tool-index'
 import type { ConsentSetup } from '#tools/call/consent'
 import { parseDirective } from '#tools/call/directive-text'
-import { doRequest, type RequestAnswer, type RequestUser } from '#tools/call/do-request'
+import {
+  doRequest,
+  type RequestAnswer,
+  type RequestUser,
+  type ToolModel,
+} from '#tools/call/do-request'
 import { ToolRequestError } from '#tools/errors'
 import { callFailureText, partialText } from '#tools/call/failure-text'
 import { namedTool } from '#tools/call/find-tool'
@@ -240,6 +245,7 @@ class ToolRequest {
     const answer = await doRequest(words, {
       ...this.#consent,
       router: async () => requestRouter(index()),
+      model: await settingsModel(this.#context),
       toValue: this.#toValue,
     })
     if (answer.kind === 'called') {
@@ -272,6 +278,14 @@ function textsIn(value: unknown): string {
     .join(' ')
 }
 
+/** The model of the setting `tools.model`; undefined if it is empty. */
+async function settingsModel(context: Context): Promise<ToolModel | undefined> {
+  const name = context.settings.tools.model
+  if (name === '') return undefined
+  const { toolModel } = await import('#agent/choose-tool')
+  return await toolModel(name, context)
+}
+
 async function answerOfRequest(answer: RequestAnswer, place: ToolCalls['place']) {
   switch (answer.kind) {
     case 'steps':
@@ -284,13 +298,15 @@ async function answerOfRequest(answer: RequestAnswer, place: ToolCalls['place'])
       return { text, isError: status !== 'success' }
     }
     case 'unsure': {
-      const { reason, route, tool: id, missing } = answer
-      const candidates = route?.candidates.map((one) => one.tool) ?? []
+      const { reason, candidates, tool: id, missing } = answer
+      const tools = candidates.map(
+        (one) => `${one.tool} (needs ${one.needs.join(', ') || 'nothing'})`,
+      )
       const lines = [
         `Error: ${reason}`,
         ...(id === undefined ? [] : [`Tool: ${id}`]),
         ...(missing ? [`Missing: ${missing.join(', ')}`] : []),
-        ...(candidates.length === 0 ? [] : [`Candidates: ${candidates.join(', ')}`]),
+        ...(tools.length === 0 ? [] : [`Candidates: ${tools.join(', ')}`]),
         'Next: say it with the name of a tool, or use call_tool.',
       ]
       return { text: lines.join('\n'), isError: true }

@@ -38,7 +38,7 @@ export const contractPhrases: readonly ContractPhrase[] = [
   },
   {
     tool: 'take_screenshot',
-    phrase: /\bscreenshot of the [\w ]{1,60} page\b/i,
+    phrase: /\bscreenshot of the (?<named>[\w ]{1,60}) page\b/i,
     values: { fullPage: true },
   },
   { tool: 'list_network_requests', phrase: /\bshow last (?<resourceTypes>\w+)\b/i },

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { startModelServer } from '../model-server/server.ts'
 import { until } from '../patience.ts'
 import { type Connected, modern } from './_project.ts'
 import { servedProject } from './_served-project.ts'
@@ -228,6 +229,25 @@ describe('a workflow', () => {
     const answer = await text('call_tool', { tool: 'get_echo', params: { message: 'a' } })
     expect(answer).toContain('out of order')
     expect(project.calls().some((line) => line.startsWith('get_echo'))).toBe(false)
+  })
+
+  it('asks the model of the settings for a request in words', async () => {
+    const model = await startModelServer(() => ({
+      calls: [{ name: 'things__get_echo', input: { message: 'hello' } }],
+    }))
+    try {
+      const { text } = await project.start({
+        args: ['--trust-workspace'],
+        env: {
+          SKILLRAIL_TOOLS_MODEL: 'openai-compatible:small',
+          SKILLRAIL_AGENT_BASE_URL: `${model.url}/v1`,
+        },
+      })
+      expect(await text('do_request', { request: 'let me get hello back' })).toContain('hello')
+      expect(model.prompts()).toHaveLength(1)
+    } finally {
+      await model.close()
+    }
   })
 
   it('reports the earlier calls when it fails', async () => {

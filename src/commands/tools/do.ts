@@ -66,7 +66,7 @@ interface Unclear extends RouteFacts, Pick<UnsureAnswer, 'decidedBy'> {
   missing: UnsureAnswer['missing']
   unplaced: UnsureAnswer['unplaced']
   error: { code: 'request-unclear'; message: string; hint: string }
-  candidates: Route['candidates']
+  candidates: UnsureAnswer['candidates']
 }
 
 interface Plan extends RouteFacts {
@@ -181,7 +181,9 @@ function planView({ steps, missing, unplaced, complete, exitCode: code }: Plan):
 
 function unclearNotes({ error, tool, params, unplaced = [], candidates }: Unclear): Notes {
   const hasParams = Object.keys(params ?? {}).length > 0
-  const tools = candidates.map((one) => one.tool).join(', ')
+  const tools = candidates.map(
+    ({ tool: id, needs }) => `  ${id} needs ${needs.join(', ') || 'nothing'}`,
+  )
   return [
     error.message,
     tool === undefined ? [] : `Tool: ${tool}`,
@@ -189,7 +191,7 @@ function unclearNotes({ error, tool, params, unplaced = [], candidates }: Unclea
     unplaced.length === 0
       ? []
       : `Not placed: ${unplaced.map((text) => JSON.stringify(text)).join(', ')}`,
-    tools === '' ? [] : `Candidates: ${tools}`,
+    tools.length === 0 ? [] : ['Candidates:', ...tools],
     `Next: ${error.hint}`,
   ]
     .flat()
@@ -214,13 +216,12 @@ async function calledResult(
 }
 
 function unclear(answer: UnsureAnswer): Unclear {
-  const { reason, route, decidedBy, tool, params, missing, unplaced, complete } = answer
+  const { reason, route, candidates, decidedBy, tool, params, missing, unplaced, complete } = answer
   const hint =
     complete === undefined
       ? 'say it with the name of the tool, or run skillrail tools call.'
       : nextCall(complete, missing)
   const error = { code: 'request-unclear', message: reason, hint } as const
-  const candidates = route?.candidates ?? []
   const said = { tool, params, missing, unplaced }
   return { error, ...routeFacts(route), decidedBy, candidates, ...said }
 }

@@ -2,6 +2,7 @@ import { mapParameters } from '#tools/parameters/map-parameters'
 import { isGrammar, only, wordsOfInitials } from '#tools/parameters/reading'
 import { findSlots, splitClauses } from '#tools/parameters/slots'
 import { type PlannedCall, planRequest, type PlanTools } from '#tools/parameters/plan-request'
+import { parametersOf } from '#tools/parameters/parameter'
 import { plainWords, stemOf } from '#rank/words'
 import { contractExamples, contractPhrases, contractSequences, readingVerbs } from '#tools/contract'
 import type { ToolDefinition } from '#tools/model'
@@ -59,6 +60,7 @@ export function planTools(index: CallIndex): PlanTools {
   return {
     definition: (id) => index.definition(id),
     tools: ids,
+    reads: (id) => summaries.get(id)?.readOnly === true,
     replacement: (id) => {
       const tool = summaries.get(id)
       const deprecation = tool && deprecationOf(tool, index.tools)
@@ -88,8 +90,23 @@ function isGiven(request: string, route: Route, tools: PlanTools): boolean {
   const steps = plan(route.tool)
   const isSaid = steps.some(({ trace }) => trace.some(({ text }) => text !== ''))
   if (!isSaid || !takesAll(steps) || !isComplete(steps)) return false
+  if (!isSafeUnnamed(route.tool ?? '', request, tools)) return false
   const others = route.candidates.slice(1, maxConsidered).map(({ tool }) => plan(tool))
   return route.decision === 'answer' || !others.some((one) => takesAll(one) && isComplete(one))
+}
+
+/**
+ * Whether a tool may be called although the request does not say its whole name: if it only reads, or if the request says
+ * the first word of the name and the schema requires a value, so that the request says what is changed, and how.
+ */
+function isSafeUnnamed(tool: string, request: string, tools: PlanTools): boolean {
+  if (tools.reads?.(tool) === true) return true
+  const { inputSchema = {} } = tools.definition(tool) ?? {}
+  const [verb = ''] = plainWords(ownName(tool, tools.tools))
+  return (
+    parametersOf(inputSchema).some(({ required }) => required) &&
+    plainWords(request).some((word) => stemOf(word) === stemOf(verb))
+  )
 }
 
 /** Whether the request itself gives every value. */
@@ -112,7 +129,10 @@ function calledTool(request: string, route: Route, tools: PlanTools): string | u
     const count = Math.max(phraseWords(request, plain, definition, tools), words)
     // One word, such as `search`, calls a tool only if no other one is as likely.
     const isClear = count > 1 || (count === 1 && route.decision === 'answer' && route.tool === tool)
-    return isClear && takesAll(planRequest([{ text: request, tool }], tools))
+    const rivals = best5.filter((other) => other !== candidate)
+    const isOpen =
+      count < Infinity && rivals.some((other) => differsInVerb(plain, candidate, other, tools))
+    return isClear && !isOpen && takesAll(planRequest([{ text: request, tool }], tools))
       ? [{ tool, count }]
       : []
   })
@@ -150,6 +170,18 @@ function nameWords(plain: string, name: string, { server }: ToolDefinition): num
   const short = plain.split(/\W+/).flatMap((word) => wordsOfInitials(word, all))
   return own.every((word) => said.has(stemOf(word)) || short.includes(word)) ? own.length : 0
 }
+
+/** Whether two names differ only in a reading verb that the request does not say: `list_requests` and `get_request`. */
+function differsInVerb(plain: string, one: string, other: string, { tools }: PlanTools): boolean {
+  const [name, rival] = [one, other].map((id) => plainWords(ownName(id, tools)).map(stemOf))
+  const [verb = '', ...object] = name ?? []
+  const [otherVerb = '', ...otherObject] = rival ?? []
+  const said = plainWords(plain).map(stemOf)
+  const isVerb = [verb, otherVerb].every((word) => readingStems.has(word))
+  return isVerb && !said.includes(verb) && object.length > 0 && object.join() === otherObject.join()
+}
+
+const readingStems: ReadonlySet<string> = new Set([...readingVerbs].map(stemOf))
 
 /** A tool's name without the words that the names of all tools of its server start with: `click` of `browser_click`. */
 function ownName(id: string, tools: readonly string[]): string {

@@ -7,6 +7,7 @@ import {
   type PlanTools,
   singleCall,
 } from '#tools/parameters/plan-request'
+import { parametersOf } from '#tools/parameters/parameter'
 import type { Route } from '#tools/route/router'
 import { offerable } from '#tools/schema/usable-schema'
 import type { CallIndex, CallReport } from './context.ts'
@@ -49,10 +50,25 @@ async function doCall(
   request: string,
   setup: RequestSetup,
 ): Promise<RequestAnswer> {
+  const { index } = setup.context
   const { steps, open } = await fillMissing(planned, setup)
-  if (open) return { ...openCall(open, setup.context.index), route, decidedBy }
-  return { ...(await runPlan(steps, request, setup)), route, decidedBy }
+  const answer = open ? openCall(open, index) : await runPlan(steps, request, setup)
+  const about = { route, decidedBy }
+  return answer.kind === 'called'
+    ? { ...answer, ...about }
+    : { ...answer, ...about, candidates: candidatesOf(route, index) }
 }
+
+/** The tools that may be meant, with the parameters that each one requires. */
+function candidatesOf(route: Route | undefined, index: CallIndex): readonly RequestCandidate[] {
+  return (route?.candidates ?? []).map((one) => {
+    const { inputSchema = {} } = index.definition(one.tool) ?? {}
+    const required = parametersOf(inputSchema).filter((parameter) => parameter.required)
+    return { ...one, needs: required.map(({ name }) => name) }
+  })
+}
+
+export type RequestCandidate = Route['candidates'][number] & { needs: readonly string[] }
 
 /** The question about an unclear request, with what was understood for the tool that fits best. */
 export function openMeaning(
@@ -61,7 +77,8 @@ export function openMeaning(
 ) {
   const open = steps.at(-1)
   const asked = open && openCall(open, index, reason)
-  return { kind: 'unsure' as const, reason, ...asked, route, decidedBy }
+  const candidates = candidatesOf(route, index)
+  return { kind: 'unsure' as const, reason, ...asked, route, decidedBy, candidates }
 }
 
 export type RequestMeaning =
@@ -242,5 +259,6 @@ export type RequestAnswer =
       reason: string
       decidedBy: string
       route?: Route | undefined
+      candidates: readonly RequestCandidate[]
       complete?: string | undefined
     } & Partial<Pick<PlannedCall, 'tool' | 'missing' | 'unplaced' | 'params'>>)

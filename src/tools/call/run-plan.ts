@@ -109,7 +109,7 @@ export function openCall(
   { tool, params, missing, unplaced, bindings }: PlannedCall,
   index: CallIndex,
   reason?: string,
-): Omit<RequestAnswer & { kind: 'unsure' }, 'decidedBy'> {
+): Omit<RequestAnswer & { kind: 'unsure' }, 'decidedBy' | 'candidates'> {
   const definition = index.definition(tool)
   const names = [...new Set(missing)]
   const open = [...bindings.map(({ parameter }) => parameter), ...names]

@@ -38,6 +38,7 @@ export function judgeParameters(
     params,
     missing: [...new Set([...open.map(({ name }) => name), ...doubtful])],
     unplaced: judge.unplaced(mayChange),
+    identifying: [],
     trace: [...judge.reading.found.values()],
     doubts: judge.exchangeable(),
   }

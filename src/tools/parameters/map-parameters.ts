@@ -24,6 +24,8 @@ export interface ParameterMapping {
   missing: readonly string[]
   /** The parts of the request that no parameter took and that the tool's own text does not contain. */
   unplaced: readonly string[]
+  /** The words that a value of an earlier answer must have, if one is used. */
+  identifying: readonly string[]
   trace: readonly MappedValue[]
 }
 
@@ -70,6 +72,7 @@ export function mapParameters(
       .open()
       .flatMap((one) => (one.required || isOpenAction(one, reading) ? [one.name] : [])),
     unplaced: reading.unplaced(),
+    identifying: reading.identifying(),
     trace,
   }
 }
@@ -134,7 +137,8 @@ function placeContract(reading: Reading): void {
     // Two pieces like `docs/index.md` and `octo/site`: it is not said which one is meant.
     if (others.some(([text]) => text !== match?.[0])) continue
     const open = new Map(reading.open().map((parameter) => [parameter.name, parameter]))
-    const groups = Object.entries({ ...match?.groups })
+    const { named: _, ...places } = { ...match?.groups }
+    const groups = Object.entries(places)
     if (match === null || groups.some(([field]) => !open.has(field))) continue
     const tokens = within(reading, match.index, match.index + match[0].length)
     const before = reading.tokens.findLast(({ end }) => end <= match.index)?.word

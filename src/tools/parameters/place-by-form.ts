@@ -1,7 +1,7 @@
-import { stemOf } from '#rank/words'
+import { plainWords, stemOf } from '#rank/words'
 import { schemaPattern } from '#tools/schema/pattern'
 import { coerceText, type Parameter } from './parameter.ts'
-import { only, type Reading, type Token } from './reading.ts'
+import { isGrammar, only, type Reading, type Token } from './reading.ts'
 import { findSlots, type SlotKind } from './slots.ts'
 
 /** The forms that a schema can require, by its `format` or by a word in the parameter's name. */
@@ -51,10 +51,20 @@ function placeAlike(reading: Reading, tokens: readonly Token[]): void {
   const [first] = tokens
   const parameter = first && acceptorOf(reading.parameters, first)
   if (!first || !parameter || !reading.open().includes(parameter)) return
+  if (tokens.some((token) => isOfOtherKind(reading, parameter, token))) return
   const rule = 'by its form'
   if (parameter.items !== undefined) {
     reading.take(parameter, JSON.stringify(tokens.map(({ text }) => text)), rule, tokens)
   } else if (tokens.length === 1) reading.take(parameter, first.text, rule, [first])
+}
+
+/** Whether the word before a value names another kind of thing than the parameter identifies: `board b7` for `labelId`. */
+function isOfOtherKind(reading: Reading, { words }: Parameter, { at }: Token): boolean {
+  const before = reading.tokens[at - 1]
+  if (!words.includes('id') || words.length < 2) return false
+  if (!before || before === reading.first || before.kind || isGrammar(before.word)) return false
+  const server = plainWords(reading.tool.server).map(stemOf)
+  return ![...words.map(stemOf), ...server].includes(before.stem)
 }
 
 function free(reading: Reading, kind: SlotKind): Token[] {

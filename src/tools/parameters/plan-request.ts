@@ -1,11 +1,13 @@
 import { withoutEnd } from '#core/text'
 import { plainWords, stemOf } from '#rank/words'
 import { answerJson } from '#tools/workflow/gate'
+import { foldName } from '#tools/workflow/match'
 import { isList, type JsonValue, type JsonObject } from '#core/json'
 import type { ToolDefinition } from '#tools/model'
 import {
   contractLibraryName,
   contractOpener,
+  contractPhrases,
   contractProviders,
   contractSequences,
 } from '#tools/contract'
@@ -27,8 +29,6 @@ export interface PlannedCall extends ParameterMapping {
   name: string
   tool: string
   bindings: readonly Binding[]
-  /** Words of the request that no parameter takes: the values from earlier answers must have them. */
-  identifying: readonly string[]
   /** Why a call that may change something needs a question, also with a yes in advance. */
   doubts?: readonly string[] | undefined
   /** The reason for the step: `asked for`, `gives uid to click`. */
@@ -40,6 +40,8 @@ export interface PlanTools {
   definition: (id: string) => ToolDefinition | undefined
   tools: readonly string[]
   examples?: ((id: string) => readonly string[]) | undefined
+  /** Whether a tool is known to read only. */
+  reads?: ((id: string) => boolean) | undefined
   /** The tool that replaces a deprecated one; null if its description names none. Undefined: not deprecated. */
   replacement?: ((id: string) => string | null | undefined) | undefined
 }
@@ -145,8 +147,7 @@ class Planner {
     clause: string,
     tool: ToolDefinition,
     reason: string,
-    { params, missing, unplaced, trace } = this.#map(clause, tool),
-    isProvider = false,
+    { params, missing, unplaced, identifying, trace } = this.#map(clause, tool),
   ): PlannedCall {
     const bindings = missing.flatMap((parameter) => this.#binding(clause, tool, parameter) ?? [])
     const from = [...new Set(bindings.map((binding) => binding.from))]
@@ -164,19 +165,13 @@ class Planner {
       bindings,
       missing: missing.filter((name) => !bindings.some(({ parameter }) => parameter === name)),
       unplaced: unplaced.filter((text) => !isName(text)),
-      identifying: isPicked && !isProvider ? this.#namesIn(clause, tool, isName) : [],
+      identifying: isPicked ? identifying : [],
       trace,
       reason,
       after: from.length > 0 ? from : names.slice(-1),
     }
     this.steps.push(step)
     return step
-  }
-
-  /** The words that have to be in a value from an answer: those that the tool itself does not explain. */
-  #namesIn(clause: string, tool: ToolDefinition, isName: (text: string) => boolean): string[] {
-    const { unplaced } = mapParameters(clause, tool, { known: this.#earlier(tool) })
-    return unplaced.filter(isName).flatMap((text) => plainWords(text))
   }
 
   /** Takes a parameter from the answer of an earlier step, or of a step that is added for it. */
@@ -190,14 +185,26 @@ class Planner {
       // The provider itself needs a value that no other tool provides.
       if (mapping.missing.some((name) => !providerOf(this.#tools, provider, name))) return undefined
       const reason = `gives ${parameter} to ${tool.name}`
-      from = this.#add(clause, provider, reason, { ...mapping, unplaced: [] }, true)
+      from = this.#add(clause, provider, reason, { ...mapping, unplaced: [], identifying: [] })
     }
     const toolWords = new Set(plainWords(tool.name))
     const library = kind === 'library-id' ? from.params[contractLibraryName] : undefined
     const words = plainWords(typeof library === 'string' ? library : clause).slice(0, 60)
-    const extraction = { kind, words: words.filter((word) => !toolWords.has(word)) }
+    const extraction = {
+      kind,
+      words: words.filter((word) => !toolWords.has(word)),
+      named: plainWords(namedIn(clause, tool)),
+    }
     return { parameter, from: from.name, extraction }
   }
+}
+
+/** What a phrase of the format says that the call is about: `login` of `screenshot of the login page`. */
+function namedIn(clause: string, { name }: ToolDefinition): string {
+  const phrases = contractPhrases.filter(
+    (one) => one.tool !== undefined && foldName(one.tool) === foldName(name),
+  )
+  return phrases.map(({ phrase }) => phrase.exec(clause)?.groups?.['named']).find(Boolean) ?? ''
 }
 
 function providerOf(tools: PlanTools, tool: ToolDefinition, parameter: string) {
@@ -249,6 +256,8 @@ interface Extraction {
   /** A browser's element or open page, a library ID such as `/a/b`, or an item of a list. */
   kind: 'element' | 'library-id' | 'item' | 'open-page'
   words: readonly string[]
+  /** The words for one of several open pages. */
+  named: readonly string[]
 }
 
 interface Extracted {
@@ -259,30 +268,37 @@ interface Extracted {
   candidates: readonly string[]
 }
 
-function extractValue({ kind, words }: Extraction, answer: string): Extracted {
+function extractValue({ kind, words, named }: Extraction, answer: string): Extracted {
   switch (kind) {
     case 'element':
       return elementIn(answer, words)
     case 'item':
       return itemIn(answer, words)
     case 'open-page':
-      return openPage(answer, words)
+      return openPage(answer, words, named)
     case 'library-id':
       return libraryIn(answer, words)
   }
 }
 
-/** Finds the first library whose ID has a word of the library's name: `/vuejs/core` for `vue`. */
+/** Finds the first library whose ID has the library's name: `/vuejs/core` for `vue`, but no `/preactjs/preact` for `react`. */
 function libraryIn(answer: string, words: readonly string[]): Extracted {
   const pattern = /(?<![\w:/.])(\/[\w.-]+\/[\w.-]+(?:\/[\w.-]+)?)(?![\w/])/g
   const ids = [...new Set([...answer.matchAll(pattern)].flatMap(([, id]) => id ?? []))]
-  const isNamed = (id: string) =>
-    words.some((word) => word.length > 1 && id.toLowerCase().includes(word))
+  const isNamed = (id: string) => {
+    const parts = plainWords(id)
+    const hasPart = (word: string) => parts.some((part) => part.startsWith(word))
+    return words.length > 0 && (words.every(hasPart) || hasPart(words.join('')))
+  }
   return { value: ids.find(isNamed), text: '', candidates: ids }
 }
 
 /** Finds the page with the most words of the request, else the selected or only one: `1: about:blank [selected]`. */
-function openPage(answer: string, words: readonly string[]): Extracted {
+function openPage(
+  answer: string,
+  words: readonly string[],
+  required: readonly string[],
+): Extracted {
   const pages = [...answer.matchAll(/^[^\S\n\r\u2028\u2029]*(\d+):\s(.*)$/gm)].map(
     ([line, id, text = '']) => ({ line: line.trim(), id: Number(id), text }),
   )
@@ -294,7 +310,8 @@ function openPage(answer: string, words: readonly string[]): Extracted {
   const most = Math.max(...scored.map(({ score }) => score))
   const best = scored.filter(({ score }) => score === most)
   const selected = only(pages.filter((one) => one.text.includes('[selected]')))
-  const page = most > 0 ? only(best)?.page : (selected ?? only(pages))
+  const current = required.length > 0 ? only(pages) : (selected ?? only(pages))
+  const page = most > 0 ? only(best)?.page : current
   return { value: page?.id, text: page?.text ?? '', candidates: pages.map(({ line }) => line) }
 }
 

@@ -169,6 +169,26 @@ export class Reading {
     return [...new Set(left.map(({ text }) => text))]
   }
 
+  /**
+   * Returns the words that say which thing of an earlier answer is meant: those that neither grammar, nor the tool's name,
+   * nor a parameter that is required or has a value explain.
+   */
+  identifying(): string[] {
+    const verbs = [callingVerbs, readingVerbs.has(this.name[0] ?? '') ? readingVerbs : callingVerbs]
+    const open = new Set(this.open())
+    const read = this.parameters.filter((one) => one.required || !open.has(one))
+    const described = read.flatMap(({ name }) => [...(this.#described.get(name) ?? [])])
+    const ofTool = new Set([...this.name.map(stemOf), ...described])
+    const left = this.tokens.filter((token) => {
+      const { word, stem, kind } = token
+      if (this.isUsed(token) || (kind !== undefined && kind !== 'quoted')) return false
+      if (quantifiers.has(word) || token.negated) return true
+      const isVerb = token === this.first && verbs.some((some) => some.has(word))
+      return !isGrammar(word) && !ofTool.has(stem) && !isVerb
+    })
+    return left.flatMap(({ text }) => plainWords(text))
+  }
+
   /** Whether a token is `called` before a value that a parameter took. */
   #isNaming(token: Token): boolean {
     const next = this.after(token)
@@ -230,6 +250,11 @@ export const namingWords: ReadonlySet<string> = new Set(['called', 'named', 'tit
 
 /** Prepositions without a meaning of their own: `through the proxy`. */
 const plainPrepositions: ReadonlySet<string> = new Set(['through', 'via', 'inside', 'per'])
+
+/** Grammar that chooses among things: `all pages` is none of them. */
+const quantifiers: ReadonlySet<string> = new Set(
+  'all every each any some few most both either neither another other same'.split(' '),
+)
 
 const negations: ReadonlySet<string> = new Set(['not', 'no', 'without', 'dont', 'except', 'never'])
 

@@ -28,12 +28,20 @@ function define(server: string, name: string, description: string, properties: J
   return { id: `${server}__${name}`, server, name, description, inputSchema }
 }
 
+function gitlab(properties: Record<string, JsonObject>) {
+  const defined = Object.entries(properties).map(([name, own]) =>
+    define('gitlab', name, `${name.replace('_', ' ')} of a GitLab project`, own),
+  )
+  const own = indexDefinitions(defined)
+  const { route } = prepareRouter(own.tools)
+  return { tools: planTools(own), route: (part: string) => route(part) }
+}
+
 function decide(request: string, tool = '', examples: readonly string[] = []): RequestDecision {
   const taught = index.tools.map((one) => (one.id === tool ? { ...one, examples } : one))
   const router = prepareRouter(taught)
-  const tools = index.tools.map(({ id }) => id)
-  const definition = (id: string): ReturnType<typeof index.definition> => index.definition(id)
-  return decideRequest(request, (part) => router.route(part), { tools, definition })
+  const tools = planTools({ ...index, tools: taught })
+  return decideRequest(request, (part) => router.route(part), tools)
 }
 
 describe('the decision about a request', () => {
@@ -75,6 +83,37 @@ describe('the decision about a request', () => {
     )
     expect(steps.map(({ tool }) => tool)).toEqual(['web__browser_snapshot', 'web__browser_click'])
   })
+
+  it.each([
+    ['gitlab project 5', false],
+    ['fork gitlab project 5', true],
+  ])(
+    'is no tool that changes something if the request does not say the verb: %s',
+    (request, isSure) => {
+      const project_id = text
+      const { tools, route } = gitlab({
+        fork_repository: { project_id },
+        delete_issue: { issue: text },
+      })
+      const { decision } = decideRequest(request, route, tools).route
+      expect(decision).toBe(isSure ? 'answer' : 'shortlist')
+    },
+  )
+
+  it.each([
+    ['requests of project 5', 'shortlist'],
+    ['list the requests of project 5', 'answer'],
+  ])(
+    'is a question if two tools differ in the verb alone, and none is said: %s',
+    (request, decision) => {
+      const project_id = text
+      const { tools, route } = gitlab({
+        list_requests: { project_id },
+        get_request: { project_id },
+      })
+      expect(decideRequest(request, route, tools).route.decision).toBe(decision)
+    },
+  )
 
   it('is the last tool that a request comes to', () => {
     const { route, steps } = decide('docs for Next.js app router')

@@ -212,6 +212,8 @@ describe('the schema of the parameters', () => {
       { replicas: number, timeout: number },
       { replicas: 3 },
     ],
+    ['delete board b7c01', 'delete', { labelId: text }, {}],
+    ['delete label b7c01', 'delete', { labelId: text }, { labelId: 'b7c01' }],
     [
       'errors of page 3',
       'errors',
@@ -225,7 +227,7 @@ describe('the schema of the parameters', () => {
       { ignoreCache: true },
     ],
   ])('%s (%s)', (request, name, properties, params) => {
-    const required = ['query', 'libraryName', 'message', 'dividend', 'divisor', 'pageId']
+    const required = ['query', 'libraryName', 'message', 'dividend', 'divisor', 'pageId', 'labelId']
     const inputSchema = {
       type: 'object',
       properties,

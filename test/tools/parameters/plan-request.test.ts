@@ -140,15 +140,49 @@ describe('the value from an earlier answer', () => {
     return planClauses([{ text: request, tool: 'web__close_page' }], tools).at(-1)
   }
 
-  it.each(['close the shop page', 'close the page about taxes'])(
-    'is not the page that is open if the request names another one: %s',
-    (request) => {
-      const close = planClosing(request)
-      const bank = new Map([['list_pages', '1: https://bank.test/ [selected]\n2: about:blank']])
-      const why = expect.stringContaining('pageId is not clear from the answer of list_pages')
-      expect(close && bindParams(close, bank)).toMatchObject({ ready: false, why })
-    },
-  )
+  it.each([
+    'close the shop page',
+    'close the page about taxes',
+    'close all pages',
+    'close the other page',
+  ])('is not the page that is open if the request names another one: %s', (request) => {
+    const close = planClosing(request)
+    const bank = new Map([['list_pages', '1: https://bank.test/ [selected]\n2: about:blank']])
+    const why = expect.stringContaining('pageId is not clear from the answer of list_pages')
+    expect(close && bindParams(close, bank)).toMatchObject({ ready: false, why })
+  })
+
+  it.each([
+    ['1: https://shop.test/ [selected]', 1],
+    ['1: https://shop.test/ [selected]\n2: https://x.test/login', 2],
+    ['1: https://shop.test/ [selected]\n2: https://bank.test/', undefined],
+  ])('is the page that a phrase of the format names, or the only one: %s', (pages, pageId) => {
+    const request = 'take a screenshot of the login page'
+    const properties = { pageId: { type: 'number' }, fullPage: { type: 'boolean' } }
+    const inputSchema = { type: 'object', properties, required: ['pageId'] }
+    const picture = { id: 'web__take_screenshot', server: 'web', name: 'take_screenshot' }
+    const all = [...pageTools, { ...picture, description: '', inputSchema }]
+    const tools = {
+      definition: (id: string) => all.find((one) => one.id === id),
+      tools: all.map(({ id }) => id),
+    }
+    const call = planClauses([{ text: request, tool: picture.id }], tools).at(-1)
+    const bound = call && bindParams(call, new Map([['list_pages', pages]]))
+    const params = { fullPage: true, pageId }
+    expect(bound).toMatchObject(pageId === undefined ? { ready: false } : { ready: true, params })
+  })
+
+  it.each([
+    ['react', 'Libraries: /preactjs/preact\n/facebook/react', '/facebook/react'],
+    ['Next.js', 'Libraries: /mrdoob/three.js\n/vercel/next.js', '/vercel/next.js'],
+    ['vue', 'Libraries: /vuejs/core', '/vuejs/core'],
+    ['lodash', 'Libraries: /facebook/react', undefined],
+  ])('is the library with the name %s', (library, answer, libraryId) => {
+    const docs = planRequest(`docs for ${library} usage`, 'docs__query-docs').at(-1)
+    const bound = docs && bindParams(docs, new Map([['resolve_library_id', answer]]))
+    const ready = { ready: true, params: { libraryId, query: 'usage' } }
+    expect(bound).toMatchObject(libraryId === undefined ? { ready: false } : ready)
+  })
 
   it('is the page that the request names, not the selected one', () => {
     const close = planClosing('close the shop page')

@@ -41,6 +41,7 @@ it('exits with 3 without a model, and reports what it read and what it did not u
   expect([code, calls, server.prompts().length]).toEqual([3, 0, 0])
   expect(stderr).toContain('Tool: slack__slack_post_message')
   expect(stderr).toContain('Not placed: "deploy"')
+  expect(stderr).toContain('Candidates:\n  slack__slack_post_message needs channel_id, text')
   expect(stderr).toContain('skillrail tools call slack__slack_post_message')
 })
 
