@@ -277,7 +277,7 @@ function checkOptions(options, owner) {
 	return present;
 }
 /** Returns all problems of the options, for an error; undefined if there are none. */
-function optionsProblem(options, { of, rules, renamed = {} }) {
+function optionsProblem(options, { of, rules, earlierNames = {} }) {
 	const table = new Map(Object.entries(rules));
 	const isInstance = isObject(options) && classOf(options) !== void 0;
 	if (!isObject(options) || isInstance && Object.keys(options).length === 0) {
@@ -291,7 +291,7 @@ function optionsProblem(options, { of, rules, renamed = {} }) {
 	const problems = Object.entries(options).flatMap(([name, value]) => {
 		const expected = table.get(name);
 		if (expected) return value === void 0 || value === null || expected.fits(value) ? [] : [`\`${name}\` must be ${expected.form}, not ${kindOf(value)}`];
-		hints.push(renamed[name] ?? (didYouMean(name, table.keys()) || `The options are ${[...table.keys()].join(", ")}.`));
+		hints.push(earlierNames[name] ?? (didYouMean(name, table.keys()) || `The options are ${[...table.keys()].join(", ")}.`));
 		return [`there is no option \`${name}\``];
 	});
 	for (const [name, { isRequired, form }] of table) if (isRequired === true && (options[name] === void 0 || options[name] === null)) problems.push(`\`${name}\` is missing: ${form}`);
@@ -308,9 +308,9 @@ function classOf(value) {
 	return typeof constructor !== "function" || constructor.name === "Object" ? void 0 : constructor.name;
 }
 /** @throws {UsageError} for an argument of a wrong kind. */
-function checkArgument(value, what, expected) {
+function checkArgument(value, subject, expected) {
 	if (expected.fits(value)) return;
-	const message = `${what} must be ${expected.form}, not ${kindOf(value)}.`;
+	const message = `${subject} must be ${expected.form}, not ${kindOf(value)}.`;
 	throw new UsageError({
 		code: "argument-invalid",
 		message
@@ -4647,7 +4647,7 @@ const validateOptions = {
 		files: listOf$1("files", isObject),
 		readFile: rule.callback
 	},
-	renamed: { profile: "For the profile `reference` use validateReference." }
+	earlierNames: { profile: "For the profile `reference` use validateReference." }
 };
 /**
 * Validates one `SKILL.md` against the written specification. Pass the bytes of the file if you
