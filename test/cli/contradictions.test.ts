@@ -28,7 +28,7 @@ it.each([
   ],
   ['--body and --raw cannot be used together', ['show', 'hello', '--body', '--raw']],
   [
-    '--format mermaid is invalid; allowed: json',
+    '--format mermaid is invalid; allowed with --json: json',
     ['chain', 'plan', 'hello', '--format', 'mermaid', '--json'],
   ],
   ['--from and --only cannot be used together', ['run', 'hello', '--from', 'a', '--only', 'b']],
