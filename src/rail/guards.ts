@@ -80,7 +80,8 @@ function textsIn(value: unknown): string[] {
 /** Why the guard of a step is closed, and what the agent does now, after the name of the step. */
 function whyClosed(guard: Guard, { step, standing, waiting, reason }: RailSession): string {
   const rest = 'Do not work around this:'
-  if (standing === 'failed') return `which never had its turn. ${reason} ${rest} tell the user.`
+  if (standing === 'failed')
+    return `and stays denied after its end. ${reason} ${rest} tell the user.`
   if (step !== undefined) {
     return `whose turn has not come. The current step is \`${step.step}\`. ${rest} finish the current step and end your turn.`
   }

@@ -139,12 +139,15 @@ export function askingText({ chain }: RailSession, gate: AskedGate, content: str
   ])
 }
 
-export function endText({ chain, runId }: RailSession, { status }: RunAnswer): string {
-  return `The chain ${chain} has ended: ${status}. To see its steps: skillrail runs show ${runId}`
+/** @param kept guards that outlive the chain, because it ended without success */
+export function endText(rail: RailSession, { status }: RunAnswer, kept: readonly Guard[]): string {
+  const { chain, runId } = rail
+  const guards = kept.length === 0 ? '' : ` ${keptText(rail, kept)}`
+  return `The chain ${chain} has ended: ${status}.${guards} To see its steps: skillrail runs show ${runId}`
 }
 
 /** How the guards of a chain that has ended without success come to an end. */
-export function keptText({ chain, client }: RailSession, guards: readonly Guard[]): string {
+function keptText({ chain, client }: RailSession, guards: readonly Guard[]): string {
   const calls = [...new Set(guards.flatMap((guard) => guardedCalls(guard.calls)))].join(', ')
   return `Its guards still deny ${calls} in this session: start a chain again (${startOf(client, chain)}), or type "rail stop".`
 }

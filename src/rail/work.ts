@@ -356,9 +356,8 @@ function handOn(
     return toUser(reason, delivery)
   }
   if (result && isFinal(result.status)) {
-    const ending = say.endText(rail, result)
     const kept = result.status === 'success' ? [] : [...guards, ...(rail.kept?.guards ?? [])]
-    const reason = kept.length === 0 ? ending : `${ending} ${say.keptText(rail, kept)}`
+    const reason = say.endText(rail, result, kept)
     const standing = kept.length === 0 ? 'ended' : 'failed'
     note(runtime, rail, { ...closed, standing, reason, guards: kept, sequence })
     return toUser(reason, delivery)

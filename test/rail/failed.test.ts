@@ -28,7 +28,7 @@ async function afterFailure(client?: Platform, sender?: Sender) {
   return { session, runId }
 }
 
-const tagged = 'belongs to the step `publish` of the chain `ship`, which never had its turn'
+const tagged = 'belongs to the step `publish` of the chain `ship`, and stays denied after its end'
 
 describe('a chain that ended without success', () => {
   it('still guards its calls, says so, and does not keep the agent going', async () => {
