@@ -6,7 +6,7 @@ import { fitsText } from '#core/fits-text'
 // many paths: through links, through `..`, from another directory.
 
 /** Where the paths of a call and the patterns start. All of them are absolute. */
-export interface PathOrigin {
+interface PathOrigin {
   cwd: string
   workspace: string
   home: string
