@@ -5,11 +5,14 @@ import {
   forEachChild,
   parse,
   type ParsedScript,
+  type Redirect,
+  type Redirected,
   type Redirection,
   type SyntaxNode,
   type Word,
   type WordPart,
 } from 'unbash'
+import { withoutBraces } from './shell-braces.ts'
 
 export interface ShellReading {
   /** Every command that the line can run; outer commands come before those inside them. */
@@ -44,6 +47,8 @@ export interface ShellWord {
   text: string
   /** Whether the shell passes exactly this text: without variables, substitutions, globs and braces. */
   isConstant: boolean
+  /** Unless it is constant: the text with `*` for each part that only the shell knows, as in `g*t` for `g$x"t"`. */
+  pattern?: string
 }
 
 /** Returns the commands of a line for a POSIX shell or bash. Runs nothing and never throws. */
@@ -66,13 +71,12 @@ export interface PossibleCommand extends ShellCommand {
 
 /**
  * Returns the commands of a line, and every place where an unlisted program may call a guarded one:
- * `poetry run git push`, `docker exec c sh -c "git push"`, `concurrently "git push"`. So a guard also asks
- * about `echo git push`. Lines for cmd and PowerShell are read a second time without
- * their escapes.
+ * `poetry run git push`, `docker exec c sh -c "git push"`, `GIT_EDITOR='git push' git commit`. So a guard also
+ * asks about `echo git push`. Lines for cmd and PowerShell are read a second time without their escapes.
  *
- * Not detected: programs and arguments that exist only at run time, such as aliases, scripts in files, words
- * in other languages, and arguments from standard input. If the program itself is in a variable, `complete`
- * is false.
+ * A command whose program only the shell knows is included: its pattern may be that of a guarded one. If the
+ * program may be anything, `complete` is false. Not detected: what exists only at run time, such as aliases,
+ * scripts in files, words in other languages, and arguments from standard input.
  * @param isGuarded whether a guard covers this program, by {@link programName}
  */
 export function readPossibleCommands(
@@ -85,6 +89,7 @@ export function readPossibleCommands(
   const place = { start: 0, end: line.length }
   if (withoutEscapes !== line)
     reader.readAs('text', () => reader.readText(withoutEscapes, [], place))
+  reader.readCopies()
   return { commands: reader.commands, complete: reader.complete }
 }
 
@@ -182,15 +187,24 @@ interface Setting {
   wrappers: readonly string[]
   /** The place of the command with the current text; undefined if the offsets refer to the line itself. */
   place?: Place | undefined
-  /** Whether standard input is a pipe or a file. */
-  isFed?: boolean
+  /** The standard input of the commands inside. */
+  input: ShellInput
 }
 
 /** The standard input of a command. */
 interface ShellInput {
-  texts: readonly string[]
+  texts: readonly InputText[]
+  /** Whether it is a pipe or a file. */
   isUnknown: boolean
 }
+
+/** The text of a here-document or here-string. Several commands can have the same one as their input. */
+interface InputText {
+  text: string
+}
+
+const noInput: ShellInput = { texts: [], isUnknown: false }
+const unknownInput: ShellInput = { texts: [], isUnknown: true }
 
 interface InnerSetting {
   outer: readonly string[]
@@ -205,6 +219,10 @@ class ShellReader {
   #evidence: CommandEvidence = 'runs'
   readonly #isGuarded: ((program: string) => boolean) | undefined
   readonly #texts = new Set<string>()
+  readonly #inputs = new Map<InputText, CommandEvidence[]>()
+  readonly #functions = new Set<string>()
+  #hasAlias = false
+  readonly #copies: Copy[] = []
   #charactersLeft: number
 
   /** @param guard makes the reader include possible commands */
@@ -232,7 +250,7 @@ class ShellReader {
     this.#charactersLeft -= text.length
     if (this.#charactersLeft < 0) return this.stopReading()
     try {
-      this.visit(parse(text), { wrappers: outer, place })
+      this.visit(parse(text), { wrappers: outer, place, input: noInput })
     } catch {
       this.giveUp()
     }
@@ -252,6 +270,8 @@ class ShellReader {
     if (node.type === 'Script') this.noticeErrors(node)
     if (node.type === 'Command') this.readCommand(node, setting)
     if (changesState(node)) this.changesState = true
+    this.readValues(node, setting)
+    if (node.type === 'Function') this.#functions.add(node.name.value)
     let innerSetting = setting
     if ('script' in node) {
       if (node.script === undefined) this.giveUp()
@@ -259,10 +279,54 @@ class ShellReader {
       const isMoved = node.script?.source !== undefined
       if (isMoved) innerSetting = { ...setting, place: setting.place ?? placeOf(node) }
     }
+    if (readsFromElsewhere(node)) innerSetting = { ...innerSetting, input: unknownInput }
+    if (node.type === 'Redirected') innerSetting = this.enterRedirected(node, innerSetting)
     if (node.type !== 'Pipeline')
       return forEachChild(node, (child) => this.visit(child, innerSetting))
     for (const [index, command] of node.commands.entries()) {
-      this.visit(command, index === 0 ? innerSetting : { ...innerSetting, isFed: true })
+      this.visit(command, index === 0 ? innerSetting : { ...innerSetting, input: unknownInput })
+    }
+  }
+
+  /** The commands in `{ sh; } <<E` and `while …; done < file` share this input. Any of them may run it. */
+  private enterRedirected({ redirects, pos, end }: Redirected, setting: Setting): Setting {
+    const input = inputOf(redirects, setting.input)
+    if (this.#isGuarded && input !== setting.input) {
+      const place = setting.place ?? { start: pos, end }
+      this.readAs('text', () => this.readInput(input, setting.wrappers, place))
+    }
+    return { ...setting, input }
+  }
+
+  /** Reads each text once, however many commands have it as their input. */
+  private readInput({ texts }: ShellInput, outer: readonly string[], place: Place): void {
+    for (const one of texts) {
+      const readings = this.#inputs.get(one) ?? []
+      if (readings.includes(this.#evidence)) continue
+      this.#inputs.set(one, [...readings, this.#evidence])
+      this.readText(one.text, outer, place)
+    }
+  }
+
+  /** A program may run the values of a variable: `GIT_EDITOR='git push' git commit`. */
+  private readValues(node: SyntaxNode, { wrappers: outer, place }: Setting): void {
+    const isGuarded = this.#isGuarded
+    const values = isGuarded ? valuesIn(node) : []
+    if (!isGuarded || values.length === 0) return
+    const texts = values.flatMap((one) => textsIn(wordOf(one), isGuarded))
+    const all = values.length > 1 ? [values.map(({ value }) => value).join(' ')] : []
+    this.readAs('text', () => {
+      for (const text of [...texts, ...all]) this.readText(text, outer, place ?? placeOf(node))
+    })
+  }
+
+  /** A text is only copied into a file unless the line gives the name of the program another meaning. */
+  readCopies(): void {
+    for (const { name, texts, outer, place } of this.#copies) {
+      if (!this.#hasAlias && !this.#functions.has(name)) continue
+      this.readAs('text', () => {
+        for (const text of texts) this.readText(text, outer, place)
+      })
     }
   }
 
@@ -270,18 +334,21 @@ class ShellReader {
     if (errors.length > 0) this.giveUp()
   }
 
-  private readCommand(node: Command, { wrappers: outer, place, isFed }: Setting): void {
+  private readCommand(node: Command, setting: Setting): void {
+    const { wrappers: outer, place } = setting
     if (!node.name) return
-    const words = [node.name, ...node.args].map(wordOf)
+    const args = [node.name, ...node.args]
+    const words = args.map(wordOf)
     const assignments = node.prefix.flatMap((part) => (part.type === 'Assignment' ? part.text : []))
     const redirections = node.redirects.flatMap(redirectionText)
     const command = { assignments, redirections, ...(place ?? placeOf(node)) }
-    const isFile = node.redirects.some(
-      ({ type, operator }) => type === 'Redirect' && operator === '<',
-    )
-    const input = { texts: node.redirects.flatMap(inputText), isUnknown: isFed === true || isFile }
+    const input = inputOf(node.redirects, setting.input)
     this.add(words, outer, command, input)
-    if (this.#isGuarded) this.addPossible(words, outer, command, input, this.#isGuarded)
+    if (!this.#isGuarded) return
+    const isCopy = isOnlyCopied(node, words)
+    this.addPossible(words, outer, command, { input, isCopy }, this.#isGuarded)
+    const line = withoutBraces(args)
+    if (line !== undefined) this.readAs('arguments', () => this.readText(line, outer, command))
   }
 
   /** Adds the commands that any program could run: the words from one word on, and texts in words. */
@@ -289,33 +356,47 @@ class ShellReader {
     words: readonly ShellWord[],
     outer: readonly string[],
     facts: Omit<ShellCommand, 'words' | 'wrappers'>,
-    input: ShellInput,
+    { input, isCopy }: { input: ShellInput; isCopy: boolean },
     isGuarded: (program: string) => boolean,
   ): void {
     let beginnings = 0
-    const next = [...outer, programName(words[0])]
-    const { start, end } = facts
-    const texts = [...words.slice(1).flatMap(textsIn), ...input.texts]
-    this.readAs('text', () => {
-      for (const text of texts) this.readText(text, next, { start, end })
-    })
+    const name = programName(words[0])
+    const next = [...outer, name]
+    const place = { start: facts.start, end: facts.end }
+    const texts = words.slice(1).flatMap((word) => textsIn(word, isGuarded))
+    if (isCopy) {
+      this.#copies.push({
+        name,
+        texts: [...texts, ...input.texts.map(({ text }) => text)],
+        outer: next,
+        place,
+      })
+    } else {
+      this.readAs('text', () => {
+        for (const text of texts) this.readText(text, next, place)
+        this.readInput(input, next, place)
+      })
+    }
     for (const [at, word] of words.entries()) {
       if (at === 0) continue
-      const name = programName(word)
+      const inner = programName(word)
       if (!word.isConstant) this.giveUp()
-      if (!isGuarded(name) && !runsText(name)) continue
+      const isPartial = word.pattern !== undefined && /[^*]/.test(word.pattern)
+      if (!isGuarded(inner) && !runsText(inner) && !isPartial) continue
       if (++beginnings > maxBeginnings) return this.stopReading()
       const command = words.slice(at)
       this.readAs('arguments', () => {
-        if (isGuarded(name)) this.push({ ...facts, words: command, wrappers: next })
-        this.addInner(name, command.slice(1), { outer: [...next, name], facts, input })
+        if (isGuarded(inner) || isPartial) this.push({ ...facts, words: command, wrappers: next })
+        this.addInner(inner, command.slice(1), { outer: [...next, inner], facts, input })
       })
     }
   }
 
   private push(command: ShellCommand): void {
-    const isMeant = this.#evidence === 'runs' || this.#isGuarded?.(programName(command.words[0]))
-    if (isMeant === true) this.commands.push({ ...command, evidence: this.#evidence })
+    const [program] = command.words
+    const mayBeMeant = program?.isConstant === false || this.#isGuarded?.(programName(program))
+    const isMeant = this.#evidence === 'runs' || mayBeMeant === true
+    if (isMeant) this.commands.push({ ...command, evidence: this.#evidence })
   }
 
   /** Adds a command, and the commands that it runs. */
@@ -331,6 +412,7 @@ class ShellReader {
     if (!program.isConstant) this.giveUp()
     if (outer.length > deepest) return this.stopReading()
     const name = programName(program)
+    if (name === 'alias') this.#hasAlias = true
     this.addInner(name, words.slice(1), { outer: [...outer, name], facts, input })
   }
 
@@ -348,7 +430,7 @@ class ShellReader {
         this.readText(inner.text, outer, { start, end })
       } else {
         if (input.isUnknown) this.giveUp()
-        for (const text of input.texts) this.readText(text, outer, { start, end })
+        this.readInput(input, outer, { start, end })
       }
     }
   }
@@ -366,11 +448,64 @@ function runsText(name: string): boolean {
   return isListed || /^(?:find|cmd|powershell|pwsh)$/i.test(name)
 }
 
-/** Returns the possible command lines in a word: the whole word, or the value of its option. */
-function textsIn({ text }: ShellWord): string[] {
-  if (!/[\s;&|()]/.test(text)) return []
-  const values = /^-[^=]*=(.*)$/s.exec(text) ?? /^-[A-Za-z](.*)$/s.exec(text)
-  return values?.[1] === undefined ? [text] : [text, values[1]]
+/** A text that a program copies into a file. */
+interface Copy {
+  name: string
+  texts: readonly string[]
+  outer: readonly string[]
+  place: Place
+}
+
+/** Programs that do nothing with their input but copy it. */
+const copying: ReadonlySet<string> = new Set(['cat', 'tee'])
+
+/** Whether a command only writes its texts into files: `cat > notes.md <<E`. */
+function isOnlyCopied({ redirects }: Command, words: readonly ShellWord[]): boolean {
+  const [program, ...args] = words
+  const name = program?.text ?? ''
+  // Its output has only the names of the files in the patch.
+  if (name === 'apply_patch') return true
+  if (!copying.has(name) || !args.every(isPlainFile)) return false
+  const outputs = redirects.filter(isOutput)
+  return (
+    outputs.length > 0 &&
+    outputs.every(({ operator, target }) => {
+      return operator !== '>&' && target !== undefined && isPlainFile(wordOf(target))
+    })
+  )
+}
+
+/** Whether a redirection is about standard output. */
+function isOutput(node: Redirection): node is Redirect {
+  if (node.type !== 'Redirect' || node.operator.startsWith('<')) return false
+  return node.descriptor?.type !== 'FileDescriptor' || node.descriptor.value === 1
+}
+
+/** Whether a word is certainly an option or an ordinary file, not a descriptor or a process. */
+function isPlainFile({ text, isConstant: isText }: ShellWord): boolean {
+  if (!isText) return false
+  return text === '/dev/null' || !/(?:^|\/)(?:dev|proc)(?:\/|$)/.test(text)
+}
+
+/** How many values a word may have one inside of the other: `--config=core.editor=VALUE`. */
+const maxValues = 3
+
+/** Signs with which programs mark a command line, as in `alias.x=!git push` and `:!git push`. */
+const mark = /^[^\p{L}\p{N}\s"'$(`{._~/\\-]+/u
+
+/** Returns the possible command lines in a word: the whole word, and the values in it. */
+function textsIn({ text }: ShellWord, isGuarded: (program: string) => boolean): string[] {
+  const attached = /^-[A-Za-z](.*)$/s.exec(text)?.[1]
+  const values = attached === undefined ? [] : [attached]
+  for (let at = text.indexOf('='); at >= 0; at = text.indexOf('=', at + 1)) {
+    if (values.length > maxValues) break
+    values.push(text.slice(at + 1))
+  }
+  const isLine = (one: string): boolean => /[\s;&|(){]/.test(one)
+  const lines = [text, ...values].filter(
+    (one, index) => isLine(one) || (index > 0 && isGuarded(programName({ text: one }))),
+  )
+  return lines.flatMap((one) => (mark.test(one) ? [one, one.replace(mark, '')] : [one]))
 }
 
 function innerCommands(name: string, args: readonly ShellWord[]): InnerCommand[] {
@@ -515,25 +650,39 @@ function placeOf({ pos, end }: { pos: number; end: number }): Place {
 }
 
 function wordOf(node: CommandArgument): ShellWord {
-  if (node.type === 'Word') return { text: node.value, isConstant: isConstant(node) }
-  const text = node.text
-  if (node.value.type !== 'Word' || node.index) return { text, isConstant: false }
-  return { text: `${nameOf(node)}${node.value.value}`, isConstant: isConstant(node.value) }
+  if (node.type === 'Word') return shellWord(node, '')
+  const { text, value, index } = node
+  if (value.type !== 'Word' || index) return { text, isConstant: false, pattern: '*' }
+  return shellWord(value, nameOf(node))
 }
 
 function nameOf({ name, append }: Assignment): string {
   return `${name}${append === true ? '+' : ''}=`
 }
 
-function isConstant({ parts }: Word): boolean {
-  return parts?.every(isConstantPart) ?? true
+function shellWord({ value, parts = [] }: Word, before: string): ShellWord {
+  const text = `${before}${value}`
+  const texts = parts.flatMap(knownTexts)
+  if (!texts.includes(undefined)) return { text, isConstant: true }
+  return { text, isConstant: false, pattern: `${before}${texts.map((one) => one ?? '*').join('')}` }
 }
 
-function isConstantPart(part: WordPart): boolean {
+/** Returns the texts of a part of a word; undefined for each one that only the shell knows. */
+function knownTexts(part: WordPart): (string | undefined)[] {
   if (part.type === 'DoubleQuoted' || part.type === 'LocaleString') {
-    return part.parts.every(({ type }) => type === 'Literal')
+    return part.parts.map((inner) => (inner.type === 'Literal' ? inner.value : undefined))
   }
-  return part.type === 'Literal' || part.type === 'SingleQuoted' || part.type === 'AnsiCQuoted'
+  const isKnown =
+    part.type === 'Literal' || part.type === 'SingleQuoted' || part.type === 'AnsiCQuoted'
+  return [isKnown ? part.value : undefined]
+}
+
+/** Returns the words that a part of a line assigns to a variable. */
+function valuesIn(node: SyntaxNode): readonly Word[] {
+  if (node.type === 'Assignment') {
+    return node.value.type === 'Word' ? [node.value] : node.value.elements
+  }
+  return node.type === 'For' || node.type === 'Select' ? (node.wordlist ?? []) : []
 }
 
 /** Nodes that set a variable. */
@@ -558,8 +707,21 @@ function redirectionText(node: Redirection): string[] {
   return [`${number}${node.operator}`, node.target?.value ?? '']
 }
 
+/** Whether the commands in a part of a line read what something else writes, or what a later call passes. */
+function readsFromElsewhere(node: SyntaxNode): boolean {
+  if (node.type === 'ProcessSubstitution') return node.operator === '>'
+  return node.type === 'Function' || node.type === 'Coproc'
+}
+
+/** Returns the standard input after redirections. */
+function inputOf(redirects: readonly Redirection[], outer: ShellInput): ShellInput {
+  const texts = redirects.flatMap(inputText)
+  const isFile = redirects.some((one) => one.type === 'Redirect' && one.operator.startsWith('<'))
+  return texts.length > 0 || isFile ? { texts, isUnknown: isFile } : outer
+}
+
 /** Returns the text of a here-document or here-string, which a shell runs. */
-function inputText(node: Redirection): string[] {
-  if (node.type === 'HereDoc') return [node.body.text]
-  return node.type === 'HereString' && node.target ? [node.target.value] : []
+function inputText(node: Redirection): InputText[] {
+  if (node.type === 'HereDoc') return [{ text: node.body.text }]
+  return node.type === 'HereString' && node.target ? [{ text: node.target.value }] : []
 }

@@ -59,45 +59,53 @@ export function mayRun(line: string, pattern: string): boolean {
   const program = programName({ text: first })
   const isProgram = (name: string): boolean => fitsText(lowerCase(name), program)
   const { commands, complete } = readPossibleCommands(line, isProgram)
-  const isMeant = (command: PossibleCommand): boolean => {
-    const [first, ...words] = command.words
-    return !isCopied(command) && isProgram(programName(first)) && follow(words, rest)
+  const words = textWords(line)
+  const isNamed = words.some((word) => isProgram(programName({ text: word })))
+  const mentions = (part: string): boolean => words.some((word) => fitsText(lowerCase(word), part))
+  const isMentioned = isNamed && rest.every(mentions)
+  const isMeant = ({ words: [first, ...args] }: PossibleCommand): boolean => {
+    const pattern = lowerCase(programName({ text: first?.pattern ?? '' }))
+    const isPart = /[^*]/.test(pattern) && fitsText(program, pattern)
+    // Only the shell knows the program, as in `G=git; $G push`.
+    const isUnknown = first?.isConstant === false && isMentioned
+    return (isProgram(programName(first)) || isPart || isUnknown) && follow(args, rest)
   }
   if (commands.some(isMeant)) return true
   if (complete) return false
-  const texts = textWords(line)
-  const follows = texts.some((word, at) => {
-    return isProgram(programName({ text: word })) && follow(texts.slice(at + 1).map(plain), rest)
-  })
-  if (follows || readShellCommands(line).complete) return follows
-  // Only the shell knows a program of this line, as in `G=git; $G push`: no order of words is certain.
-  const mentions = (part: string): boolean => texts.some((word) => fitsText(lowerCase(word), part))
-  return texts.some((word) => isProgram(programName({ text: word }))) && rest.every(mentions)
-}
-
-/** Programs that only copy standard input. */
-const copying: ReadonlySet<string> = new Set(['apply_patch', 'cat', 'tee'])
-
-/** Whether a command is only a line in a text for a file. */
-function isCopied({ evidence, wrappers }: PossibleCommand): boolean {
-  return evidence === 'text' && wrappers.length === 1 && copying.has(wrappers[0] ?? '')
+  const starts = words.flatMap((word, at) => (isProgram(programName({ text: word })) ? at + 1 : []))
+  const follows = starts.length > 0 && follow(words.map(plain), rest, starts)
+  // Only the shell knows a program of this line, as in `C=(git push); "${C[@]}"`: no order of words is certain.
+  return follows || (isMentioned && !readShellCommands(line).complete)
 }
 
 /**
- * Whether the words follow in this order, with only options and their values between them. A word that only
- * the shell knows can be any of them.
+ * Whether the words follow in this order after one of the starts, with only options and their values between
+ * them. A word that only the shell knows can be any of them.
  */
-function follow(words: readonly ShellWord[], wanted: readonly string[]): boolean {
-  const [next, ...rest] = wanted
-  if (next === undefined) return true
-  for (const [at, word] of words.entries()) {
-    const isOption = word.text.startsWith('-')
-    const isValue = words[at - 1]?.text.startsWith('-') === true
-    const fits = fitsText(lowerCase(word.text), next) || (!word.isConstant && !isValue)
-    if (fits && follow(words.slice(at + 1), rest)) return true
-    if (!isOption && !isValue) return false
+function follow(
+  words: readonly ShellWord[],
+  wanted: readonly string[],
+  starts: readonly number[] = [0],
+): boolean {
+  let from = starts
+  for (const next of wanted) {
+    const after: number[] = []
+    let last = -1
+    for (const start of from) {
+      // An earlier start has read up to there.
+      if (start <= last) continue
+      let at = start
+      for (; at < words.length; at++) {
+        const { text, isConstant } = words[at] ?? plain('')
+        const isValue = at > start && words[at - 1]?.text.startsWith('-') === true
+        if (fitsText(lowerCase(text), next) || (!isConstant && !isValue)) after.push(at + 1)
+        if (!text.startsWith('-') && !isValue) break
+      }
+      last = at
+    }
+    from = after
   }
-  return false
+  return from.length > 0
 }
 
 /** Some file systems do not tell `Git` from `git`. */
@@ -111,5 +119,11 @@ function plain(text: string): ShellWord {
 
 /** Returns the literal words of an unreadable line, at any place. */
 function textWords(line: string): string[] {
-  return line.split(/[\s"'`\\;&|()$<>{}=]+/).filter((word) => word !== '')
+  return line
+    .replaceAll(defaultOf, ' ')
+    .split(/[\s"'`\\;&|()$<>{}=,]+/)
+    .filter((word) => word !== '')
 }
+
+/** The beginning of an expansion before its own text: `${x:-git}`. */
+const defaultOf = /\$\{[!#]?\w+(?:\[[^\]\s]{0,99}\])?(?::?[-+=?]|[/#%^,@]+)/g

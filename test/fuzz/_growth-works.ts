@@ -7,6 +7,7 @@ import type { ServerDefinition } from '../../src/tools/config/model.ts'
 import { selectServers } from '../../src/tools/config/read-configuration.ts'
 import { checkWorkflows } from '../../src/tools/workflow/check-workflows.ts'
 import { readWorkflows } from '../../src/tools/workflow/read-workflows.ts'
+import { mayRun } from '../../src/rail/shell-calls.ts'
 import { findReferences } from '../../src/skill/references.ts'
 import { parseSkill } from '../../src/skill/parse.ts'
 import { fixSkill } from '../../src/skill/fix.ts'
@@ -95,6 +96,20 @@ export const blanksInBlocks: WorkOfSize = (size) => {
 export const blanksAtEnds: WorkOfSize = (size) => {
   const text = `---\nname: a \n${'# b \n'.repeat(size)}description: c\n---\n`
   return () => fixSkill(text)
+}
+
+export const guardedLines: WorkOfSize = (size) => {
+  const parts = [
+    'x=(git a) ',
+    'git $x ',
+    'git -c a="git x" ',
+    '{git,x}{a,b} ',
+    'for x in a b; do git; done;',
+    '{ { sh; } <<E\ngit a\nE\n} <<F\ngit b\nF\n',
+  ]
+  const lines = parts.map((part) => part.repeat(size))
+  lines.push(`{ ${'sh; '.repeat(size)}} <<E\n${'git a\n'.repeat(size)}E\n`)
+  return () => lines.filter((line) => mayRun(line, 'git push origin:*'))
 }
 
 function serverOf(name: string): ServerDefinition {

@@ -15,6 +15,7 @@ describe('the work on', () => {
     ['steps of a chain', 'stepsOfChain', 100],
     ['blanks in a block of text', 'blanksInBlocks', 400],
     ['blanks at the ends of lines', 'blanksAtEnds', 50],
+    ['shell lines that a guard reads', 'guardedLines', 100],
   ])('%s grows linearly with the input', async (_, name, size) => {
     expect(await growthOf(works, name, size)).toBeLessThan(8)
   })

@@ -114,8 +114,33 @@ describe('a guard on a shell command', () => {
     "cat > notes.md <<'E'\nThen run:\ntool push\nE",
     "apply_patch <<'E'\n*** Begin Patch\n*** Add File: a\n+tool push\n*** End Patch\nE",
     'git commit -m "Push the tool"',
+    "tee -a notes.md > /dev/null <<'E'\ntool push\nE",
+    "cat >> notes.md <<'E' && git add notes.md\ntool push\nE",
   ])('allows %j', async (line) => {
     expect(await isDenied(line)).toBe(false)
+  })
+
+  it.each([
+    "git commit -m \"$(cat <<'EOF'\nfix: let users push the button\n\nIt's {now} in `git log`.\nEOF\n)\"",
+    "cat > docs/a.md <<'EOF'\nRun `git push` afterwards.\nEOF\ngit add docs/a.md && git commit -m 'docs: say how'",
+    'GIT_EDITOR=true git rebase --continue',
+    'FOO=bar npm test > out.log 2>&1; git status --short',
+    'for f in src/*.ts; do git mv "$f" "${f%.ts}.mts"; done',
+    'while read -r f; do git add "$f"; done < push.txt',
+    'while read -r f; do git add "$f"; done <<\'E\'\na\npush.ts\nE',
+    'touch {push,pull}.ts && git add {push,pull}.ts',
+    'git log --format="%h %s" | grep -i push',
+    "awk -F= '{print $1}' push.env; git diff",
+    'diff <(git show HEAD:push.ts) push.ts',
+    'python3 "$SCRIPT" "$FILE" && git diff --stat',
+    'cd "$(git rev-parse --show-toplevel)" && make push-docs',
+    'docker push image; git tag v1',
+    'git config push.default simple',
+    '{ echo one; git log; } > notes.txt',
+    'export A="x y"; git fetch --all',
+    'npm run build -- --config=a.js --name="git hooks push"',
+  ])('on `git push` allows the everyday line %j', async (line) => {
+    expect(await isDenied(line, 'Bash(git push:*)')).toBe(false)
   })
 
   it.each(['Bash', 'bash', 'shell', 'run_shell_command'])('denies a call of %s', async (tool) => {
