@@ -64,13 +64,20 @@ export function serverProgram(server: ServerName): string {
   return join(serverCacheDirectory(), 'node_modules', '.bin', serverPackages[server].program)
 }
 
-/** Installs the servers from npm where they are missing, without install scripts or browsers. */
-export function installServers(): void {
+/**
+ * Installs the servers from npm where they are missing, without install scripts or browsers.
+ *
+ * @param servers default: all of them, and what else the suites run
+ */
+export function installServers(servers?: readonly ServerName[]): void {
   const directory = serverCacheDirectory()
   mkdirSync(directory, { recursive: true })
   const manifest = join(directory, 'package.json')
   if (!existsSync(manifest)) writeFileSync(manifest, '{ "private": true }\n')
-  const wanted = [...Object.values(serverPackages), ...otherPackages]
+  const packages = servers
+    ? servers.map((server) => serverPackages[server])
+    : [...Object.values(serverPackages), ...otherPackages]
+  const wanted = packages
     .filter(({ name, version }) => installedVersion(directory, name) !== version)
     .map(({ name, version }) => `${name}@${version}`)
   if (wanted.length === 0) return

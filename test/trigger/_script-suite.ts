@@ -71,6 +71,14 @@ const own = [
     frontmatter: frontmatter('alpha').replaceAll('\n', '\r\n'),
     prompt: 'alpha',
   },
+  {
+    name: 'a trigger on a tool before another one',
+    frontmatter: frontmatter(
+      'alpha',
+      'references/a.md\n  - tool: mcp__a__b\n    inject: references/a.md\n  - match: beta\n    inject: references/b.md',
+    ),
+    prompt: 'beta',
+  },
   { name: 'an empty prompt', frontmatter: frontmatter('^$'), prompt: '' },
   { name: 'line ends at the end', frontmatter: frontmatter('^$'), prompt: 'x\n' },
   { name: 'a traversal', frontmatter: frontmatter('t', '../other/secret.md'), prompt: 't' },

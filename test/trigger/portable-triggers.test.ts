@@ -82,4 +82,14 @@ describe('the line reader', () => {
     const text = `---\n${lines}\n---\n`
     expect(readPortableTriggers(text)).toMatchObject({ portable: false, line })
   })
+
+  it.each(['examples: [a, b]', 'paths: [a]', 'command: a', 'tool: mcp__a__b'])(
+    'leaves out a trigger with `%s`, which no prompt fires',
+    (other) => {
+      const item = `  - ${other}\n    inject: a.md\n    require: false\n`
+      const text = `---\ntriggers:\n${item}  - match: ^/x\n    inject: b.md\n---\n`
+      const reading = readPortableTriggers(text)
+      expect(reading).toMatchObject({ portable: true, triggers: [{ match: '^/x' }] })
+    },
+  )
 })
