@@ -318,6 +318,7 @@ const standingNames: Readonly<Record<string, string>> = {
   continue: 'continues with the next prompt',
   question: 'waits for an answer',
   stuck: 'waits until the chain is as it was',
+  failed: 'the chain ended, and its guards stay',
 }
 
 /** What happened, in words for a page; the same for clients that behave the same. */

@@ -154,7 +154,7 @@ describe('events that do not end the turn of the agent', () => {
   it.each([
     ['a subagent', { agent_id: 'a1' }],
     ['background tasks', { background_tasks: [{ id: 'b1', status: 'running' }] }],
-  ])('are not answered: the stop of %s', async (_, more) => {
+  ])('do not keep the agent going: the stop of %s', async (_, more) => {
     const session = makeRelease()
     await session.prompt('/release')
     expect((await session.stop('', more))?.decision).toBeUndefined()
