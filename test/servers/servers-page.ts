@@ -84,5 +84,5 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 }
 
 const about = `These requests are written together with the rules that read them, so they show what must keep working, not how often a
-request works that nobody has seen. On 141 requests that nobody tuned to, words alone called 29 % as intended in
-version 0.2, asked about 66 % and were wrong in 5 %; the rest is a job for a model (\`tools do --model\`).`
+request works that nobody has seen. Requests in other words lead to a question more often than to a call; they are a
+job for a model (\`tools do --model\`).`
