@@ -64,18 +64,31 @@ const timeZone: DerivationRule = (value, request) => {
   return zones.has(value) && request.toLowerCase().includes(city.toLowerCase()) ? [city] : []
 }
 
-/** `2026-03-05` for `March 5, 2026`. */
+/** `2026-03-05` for `March 5, 2026`, and `2026-03` for `March 2026`. */
 const date: DerivationRule = (value, request) => {
-  const [, year = '', month = '', day = ''] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(value) ?? []
+  const [, year = '', month = '', day] = /^(\d{4})-(\d{2})(?:-(\d{2}))?$/.exec(value) ?? []
   if (year === '' || Number(month) < 1 || Number(month) > 12) return []
   const inMonth = new Date(Date.UTC(2000, Number(month) - 1, 1))
   const name = inMonth.toLocaleDateString('en', { month: 'long', timeZone: 'UTC' }).toLowerCase()
   const words = plainWords(request)
   const isMonth = words.some((word) => word === name || word === name.slice(0, 3))
-  const isDay = words.some((word) => word.replace(/(?:st|nd|rd|th)$/, '') === String(Number(day)))
+  const isDay =
+    day === undefined ||
+    words.some((word) => word.replace(/(?:st|nd|rd|th)$/, '') === String(Number(day)))
   return isMonth && isDay && words.includes(year)
     ? [`${name} ${name.slice(0, 3)} ${Number(day)} ${year}`]
     : []
+}
+
+/** `14:00` for `2 pm`. */
+const time: DerivationRule = (value, request) => {
+  const [, hours = '', minutes = ''] = /^([01]\d|2[0-3]):([0-5]\d)(?::00)?$/.exec(value) ?? []
+  const spokenTimes = [...request.matchAll(/(?<![\w:.])(\d{1,2})(?::(\d{2}))?\s?([ap])\.?m\b/gi)]
+  return spokenTimes.flatMap(([text, hour = '', minute = '00', half = '']) => {
+    const isAfternoon = half.toLowerCase() === 'p'
+    const total = (Number(hour) % 12) + (isAfternoon ? 12 : 0)
+    return hours !== '' && total === Number(hours) && minute === minutes ? [text] : []
+  })
 }
 
 /** `https://example.com` for `example.com`. */
@@ -90,4 +103,4 @@ const address: DerivationRule = (value, request) => {
   return isSaid ? [host] : []
 }
 
-const rules: readonly DerivationRule[] = [numberInWords, duration, timeZone, date, address]
+const rules: readonly DerivationRule[] = [numberInWords, duration, timeZone, date, time, address]

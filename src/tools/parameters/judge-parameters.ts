@@ -3,7 +3,7 @@ import { plainWords, stemOf } from '#rank/words'
 import { isList, isObject, plainText, type JsonValue, type JsonObject } from '#core/json'
 import type { ToolDefinition } from '#tools/model'
 import { derivesFrom } from './derived-values.ts'
-import { mapParameters, type ParameterMapping } from './map-parameters.ts'
+import { isOpenAction, mapParameters, type ParameterMapping } from './map-parameters.ts'
 import type { Parameter } from './parameter.ts'
 import { fits } from './place-by-form.ts'
 import {
@@ -33,7 +33,9 @@ export function judgeParameters(
 ): JudgedParameters {
   const judge = new Judge(request.slice(0, maxRequestLength), tool, params)
   const doubtful = Object.keys(params).filter((name) => judge.isDoubtful(name))
-  const open = judge.reading.open().filter(({ required }) => required)
+  const open = judge.reading
+    .open()
+    .filter((one) => one.required || (mayChange && isOpenAction(one, judge.reading)))
   return {
     params,
     missing: [...new Set([...open.map(({ name }) => name), ...doubtful])],
@@ -260,7 +262,7 @@ class Judge {
     const open = this.reading.parameters.filter(({ name }) => {
       const value = this.#params[name]
       const byWords = this.#byWords.get(name)
-      const isText = typeof value === 'string' || typeof value === 'number'
+      const isText = value !== undefined && textsOf(value).length > 0
       return isText && !(byWords && isDeepStrictEqual(byWords.value, value))
     })
     const pairs = open.flatMap((one, at) =>
@@ -278,7 +280,7 @@ class Judge {
 
   #isExchangeable(one: Parameter, other: Parameter): boolean {
     const accepts = (parameter: Parameter, { name }: Parameter) =>
-      fits(plainText(this.#params[name]), parameter)
+      textsOf(this.#params[name] ?? null).every((text) => fits(text, parameter.items ?? parameter))
     return accepts(one, other) && accepts(other, one)
   }
 
@@ -291,6 +293,12 @@ function leavesOf(name: string, value: JsonValue): Leaf[] {
   if (isList(value)) return value.flatMap((item) => leavesOf(name, item))
   if (!isObject(value)) return [{ name, value }]
   return Object.entries(value).flatMap(([key, member]) => leavesOf(key, member))
+}
+
+/** The texts and numbers of a value or a list. */
+function textsOf(value: JsonValue): string[] {
+  if (isList(value)) return value.flatMap(textsOf)
+  return typeof value === 'string' || typeof value === 'number' ? [plainText(value)] : []
 }
 
 function isDefault(value: JsonValue, parameter: Parameter | undefined): boolean {

@@ -78,7 +78,7 @@ export function mapParameters(
 }
 
 /** Whether a parameter chooses between actions of the description: its default would be a guess. */
-function isOpenAction({ choices }: Parameter, { found, tool }: Reading): boolean {
+export function isOpenAction({ choices }: Parameter, { found, tool }: Reading): boolean {
   const names = choices.filter((choice) => typeof choice === 'string')
   if (found.size === 0 || names.length < 2 || names.some((choice) => found.has(choice)))
     return false

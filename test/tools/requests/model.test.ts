@@ -123,6 +123,8 @@ it.each<[request: string, params: JsonObject]>([
     { name: 'api-1', since: '2026-03-05' },
   ],
   ['logs of pod api-1 in namespace shop, last five lines', { name: 'api-1', tail: 5 }],
+  ['logs of pod api-1 in namespace shop since March 2026', { name: 'api-1', since: '2026-03' }],
+  ['logs of pod api-1 in namespace shop since 2pm', { name: 'api-1', since: '14:00' }],
 ])('takes a value of a model that follows from the request: %s', async (request, params) => {
   const text = { type: 'string' }
   const logs = {
@@ -147,13 +149,35 @@ it.each<[request: string, params: JsonObject]>([
   expect(calls).toEqual([`k8s__pod_logs ${JSON.stringify(all)}`])
 })
 
-it('asks with a yes in advance if the words do not say which value is which', async () => {
-  const text = { type: 'string' }
-  const inputSchema = { type: 'object', properties: { one: text, other: text } }
-  const link = { name: 'link', server: 's', description: 'Link two things', inputSchema }
-  const params = { one: 'a-1', other: 'b-2' }
-  const { calls } = await carryOut('link a-1 and b-2', [link], scripted('s__link', params).model)
+it.each([
+  ['texts', { type: 'string' }, 'a-1', 'b-2'],
+  ['lists', { type: 'array', items: { type: 'string' } }, ['a-1'], ['b-2']],
+])(
+  'asks with a yes in advance if the words do not say which of two %s is which',
+  async (_, type, one, other) => {
+    const inputSchema = { type: 'object', properties: { one: type, other: type } }
+    const link = { name: 'link', server: 's', description: 'Link two things', inputSchema }
+    const { calls } = await carryOut(
+      'link a-1 and b-2',
+      [link],
+      scripted('s__link', { one, other }).model,
+    )
+    expect(calls).toEqual([])
+  },
+)
+
+it('asks if a model does not choose between the actions of a tool', async () => {
+  const mode = { type: 'string', enum: ['list', 'create', 'delete'], default: 'list' }
+  const properties = { mode, name: { type: 'string' } }
+  const description = 'List, create or delete tags'
+  const tag = { name: 'tag', server: 's', description, inputSchema: { type: 'object', properties } }
+  const { answer, calls } = await carryOut(
+    'tag v-2',
+    [tag],
+    scripted('s__tag', { name: 'v-2' }).model,
+  )
   expect(calls).toEqual([])
+  expect(answer).toMatchObject({ kind: 'unsure', missing: ['mode'] })
 })
 
 it('offers a model the tools that take the values of a request, though no word names them', async () => {
