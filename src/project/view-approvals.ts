@@ -162,12 +162,12 @@ function refusalOf(
   const lines = approveWith.flatMap((one) => {
     if (one.channel === 'view') return []
     const place =
-      one.channel === 'session' ? `as a prompt in ${one.client}` : 'in a terminal of yours'
+      one.channel === 'session' ? `as a prompt in ${one.client}` : 'in a terminal of your own'
     return [`${place}: ${one.line}`]
   })
-  const refused = (code: string, message: string, more = ''): ApprovalRefusedError =>
-    new ApprovalRefusedError(code, message, `${more}Decide ${lines.join('; or ')}`)
-  const ownView = 'Start skillrail view in a terminal that no agent client has started. Or: '
+  const refused = (code: string, message: string, decide = 'Decide'): ApprovalRefusedError =>
+    new ApprovalRefusedError(code, message, `${decide} ${lines.join('; or ')}`)
+  const ownView = 'Start skillrail view in a terminal that no agent client has started, or decide'
   if (view.kind === 'agent') {
     const message = `this view decides about no gate: ${view.client} has started it`
     return refused('below-agent-client', message, ownView)
@@ -193,7 +193,7 @@ function refusalOf(
     return refused(
       'below-agent-client',
       message,
-      'Open the view in a browser that you started. Or: ',
+      'Open the view in a browser that you started, or decide',
     )
   }
   if (browser?.kind === 'unknown') {
