@@ -56,7 +56,7 @@ const packages: Readonly<Record<string, string>> = {
 
 /** Returns the client to which a package belongs, also one with its program for one system. */
 export function clientOfPackage(name: string): string | undefined {
-  const whole = name.replace(/-(?:linux|darwin|windows|win32)(?:-[a-z\d]+)+$/, '')
+  const [whole = ''] = name.split(/-(?:linux|darwin|windows|win32)-/)
   if (Object.hasOwn(packages, whole)) return packages[whole]
   return Object.hasOwn(programs, whole) ? programs[whole] : undefined
 }

@@ -190,7 +190,9 @@ export function readCall(tool: string, input: unknown): ToolCall | undefined {
 
 /** Clients that apply a patch ignore blanks around its lines. */
 function patchedFiles(patch: string): string[] {
-  const lines = patch.matchAll(/^\s*\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gm)
+  const lines = patch.matchAll(
+    /^[^\S\r\n\u2028\u2029]*\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gm,
+  )
   return Array.from(lines, ([, path = '']) => path.trim())
 }
 

@@ -31,8 +31,18 @@ export async function calledChain(
 
 /** Whether a call of the agent may start a chain; the lexer of shell lines is loaded only then. */
 export function mayStartChain({ call, tool }: RailEvent['payload']): boolean {
-  if (call?.kind === 'shell') return /skillrail.*\bchain\b.*\bstart\b/s.test(call.command)
+  if (call?.kind === 'shell') return inOrder(call.command, [/skillrail/, /\bchain\b/, /\bstart\b/])
   return call === undefined && isStartTool(tool)
+}
+
+/** Whether each expression matches after the match of the one before. */
+function inOrder(text: string, expressions: readonly RegExp[]): boolean {
+  let rest = text
+  return expressions.every((expression) => {
+    const match = expression.exec(rest)
+    rest = match === null ? rest : rest.slice(match.index + match[0].length)
+    return match !== null
+  })
 }
 
 /** Whether a tool is `chain_start`: every client writes the name of a server before that of its tool. */

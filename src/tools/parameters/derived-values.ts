@@ -93,13 +93,15 @@ const time: DerivationRule = (value, request) => {
 
 /** `https://example.com` for `example.com`. */
 const address: DerivationRule = (value, request) => {
-  const [, host = ''] = /^https?:\/\/(?:www\.)?([^\s/]+\.[^\s]*?)\/?$/i.exec(value) ?? []
+  const [, whole = ''] = /^https?:\/\/(?:www\.)?(\S+)$/i.exec(value) ?? []
+  const host = whole.endsWith('/') ? whole.slice(0, -1) : whole
+  const [name = ''] = host.split('/')
   const isSaid =
-    host !== '' &&
+    name.slice(1).includes('.') &&
     request
       .toLowerCase()
       .split(/[\s"'`<>()]+/)
-      .some((piece) => piece.replace(/[.,;:!?]+$/, '') === host.toLowerCase())
+      .some((piece) => piece.replace(/(?<![.,;:!?])[.,;:!?]+$/, '') === host.toLowerCase())
   return isSaid ? [host] : []
 }
 
