@@ -302,7 +302,7 @@ it('calls tools one by one, in batches and in chains', { timeout: 180_000 }, () 
       '4 tools do "create an issue in octo/hello" --trust-workspace → tool-needs-yes',
       '0 tools do "create an issue in octo/hello" --yes --trust-workspace → decidedBy=words decision=answer status=success',
       '3 tools do "bake a cake" --trust-workspace → decidedBy=words decision=ask request-unclear',
-      '3 tools do "list the issues" --trust-workspace → decidedBy=words decision=shortlist request-unclear',
+      '3 tools do "list the issues" --trust-workspace → decidedBy=words decision=answer request-unclear',
       '3 tools batch \'[{"tool": "list_things", "params": {"count": 1}}, {"tool": "get_broken"}, {"tool": "nothing"}]\' --trust-workspace → tool-not-found',
       '0 tools batch \'BATCH: [{"tool": "list_things"}]\' --dry-run --trust-workspace',
       '2 tools batch "[]" --trust-workspace → batch-empty',
