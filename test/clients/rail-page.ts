@@ -47,8 +47,9 @@ export function railPage(
 <!-- Written by node test/clients/rail-record.ts --write; do not edit. -->
 
 Real clients with a scripted model, on Linux and without their terminals. The chain has the steps \`implement\` with the
-check \`sh check.sh\`, and \`publish-it\` with a gate and the guard \`Bash(publish:*)\`. Each recording has what the user
-typed, what the model did, and what the hook answered. Long texts are cut.
+check \`sh check.sh\`, and \`publish-it\` with a gate and the guard \`Bash(publish:*)\`; where a user rejects the work, the
+gate also has \`rework=implement\`. Each recording has what the user typed, what the model did, and what the hook
+answered. Long texts are cut.
 
 ${[...tables, ...sections].map((section) => section.trim()).join('\n\n')}
 `
