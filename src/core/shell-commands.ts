@@ -3,6 +3,7 @@ import {
   type Command,
   type CommandArgument,
   forEachChild,
+  type ParameterOperation,
   parse,
   type ParsedScript,
   type Redirect,
@@ -23,8 +24,8 @@ export interface ShellReading {
    */
   complete: boolean
   /**
-   * Whether the line itself sets a variable or writes a file, by an assignment or a redirection. `/dev/null`
-   * and other descriptors do not count.
+   * Whether the line itself sets a variable or writes a file, by an assignment, arithmetic or a redirection.
+   * `/dev/null` and other descriptors do not count.
    */
   changesState: boolean
 }
@@ -93,9 +94,12 @@ export function readPossibleCommands(
   return { commands: reader.commands, complete: reader.complete }
 }
 
-/** Returns the program's name without its folder and without `.exe`. */
+/** Returns the program's name without its folder, without `.exe`, and without zsh's `=` for the program's path. */
 export function programName(word: Pick<ShellWord, 'text'> | undefined): string {
-  return (word?.text ?? '').replace(/^.*[\\/](?=.)/s, '').replace(/\.(?:exe|cmd|bat)$/i, '')
+  return (word?.text ?? '')
+    .replace(/^=(?=.)/, '')
+    .replace(/^.*[\\/](?=.)/s, '')
+    .replace(/\.(?:exe|cmd|bat)$/i, '')
 }
 
 /** How a program that runs another program reads its arguments (POSIX, GNU and BSD manuals). */
@@ -304,7 +308,9 @@ class ShellReader {
       const readings = this.#inputs.get(one) ?? []
       if (readings.includes(this.#evidence)) continue
       this.#inputs.set(one, [...readings, this.#evidence])
-      this.readText(one.text, outer, place)
+      const isProgramText = this.#evidence !== 'text'
+      const texts = isProgramText ? [one.text] : inputLines(one.text)
+      for (const text of texts) this.readText(text, outer, place)
     }
   }
 
@@ -367,7 +373,7 @@ class ShellReader {
     if (isCopy) {
       this.#copies.push({
         name,
-        texts: [...texts, ...input.texts.map(({ text }) => text)],
+        texts: [...texts, ...input.texts.flatMap(({ text }) => inputLines(text))],
         outer: next,
         place,
       })
@@ -493,6 +499,22 @@ const maxValues = 3
 /** Signs with which programs mark a command line, as in `alias.x=!git push` and `:!git push`. */
 const mark = /^[^\p{L}\p{N}\s"'$(`{._~/\\-]+/u
 
+/** Returns an input, and the same without the marks of its lines: `!git push` for `ed`. */
+function inputLines(text: string): string[] {
+  return withVariant(text, text.split('\n').map(withoutMark).join('\n'))
+}
+
+/** Returns a line without its mark. What a blank follows is the sign of a comment or a list. */
+function withoutMark(line: string): string {
+  const start = line.trimStart()
+  const rest = start.replace(mark, '')
+  return rest === start || /^\s/.test(rest) ? line : rest
+}
+
+function withVariant(text: string, variant: string): string[] {
+  return variant === text ? [text] : [text, variant]
+}
+
 /** Returns the possible command lines in a word: the whole word, and the values in it. */
 function textsIn({ text }: ShellWord, isGuarded: (program: string) => boolean): string[] {
   const attached = /^-[A-Za-z](.*)$/s.exec(text)?.[1]
@@ -505,7 +527,7 @@ function textsIn({ text }: ShellWord, isGuarded: (program: string) => boolean): 
   const lines = [text, ...values].filter(
     (one, index) => isLine(one) || (index > 0 && isGuarded(programName({ text: one }))),
   )
-  return lines.flatMap((one) => (mark.test(one) ? [one, one.replace(mark, '')] : [one]))
+  return lines.flatMap((one) => withVariant(one, one.replace(mark, '')))
 }
 
 function innerCommands(name: string, args: readonly ShellWord[]): InnerCommand[] {
@@ -686,18 +708,50 @@ function valuesIn(node: SyntaxNode): readonly Word[] {
 }
 
 /** Nodes that set a variable. */
-const setters: ReadonlySet<SyntaxNode['type']> = new Set(['Assignment', 'For', 'Select', 'Coproc'])
+const setters: ReadonlySet<SyntaxNode['type']> = new Set([
+  'Assignment',
+  'For',
+  'ArithmeticFor',
+  'Select',
+  'Coproc',
+])
 
 /** Whether a part of a line sets a variable or writes a file, apart from its commands. */
 function changesState(node: SyntaxNode): boolean {
-  if (node.type === 'ParameterExpansion') {
-    return node.operation?.type === 'Default' && node.operation.operator.endsWith('=')
-  }
+  if (arithmeticIn(node).some(mayAssign)) return true
+  if (node.type === 'ParameterExpansion') return node.operation !== undefined && sets(node.operation)
   if (node.type !== 'Redirect') return setters.has(node.type)
   if (node.descriptor?.type === 'FileDescriptorVariable') return true
   const target = node.target?.value ?? ''
   if (node.operator.endsWith('&') && /^(?:\d+-?|-)$/.test(target)) return false
   return node.operator !== '<' && !/^\/dev\/(?:null|stdout|stderr)$/.test(target)
+}
+
+function sets(operation: ParameterOperation): boolean {
+  if (operation.type === 'Default') return operation.operator.endsWith('=')
+  // `P` expands the value as a prompt, with all substitutions in it. The other transformations only rewrite it.
+  if (operation.type === 'Transform') return !/^[QEUuLAaKk]$/.test(operation.operand.value)
+  return operation.type === 'Unknown'
+}
+
+/** Returns the texts in a part of a line, without those of its inner parts, that bash evaluates as arithmetic. */
+function arithmeticIn(node: SyntaxNode): string[] {
+  const words: (Word | undefined)[] = []
+  if (node.type === 'ArithmeticCommand') return [node.body]
+  if (node.type === 'ArithmeticExpansion') return [node.text.slice(2)]
+  if (node.type === 'ParameterExpansion') words.push(node.index)
+  if (node.type === 'Slice') words.push(node.offset, node.length)
+  if (node.type === 'TestUnary' && node.operator === '-v') words.push(node.operand)
+  if (node.type === 'TestBinary' && /^-(?:eq|ne|lt|le|gt|ge)$/.test(node.operator)) {
+    words.push(node.left, node.right)
+  }
+  return words.flatMap((word) => word?.value ?? [])
+}
+
+/** Whether arithmetic may set a variable, also by the output of a command in it. */
+function mayAssign(text: string): boolean {
+  const withoutComparisons = text.replaceAll(/[=!]=|(?<![<>])[<>]=/g, ' ')
+  return /=|\+\+|--|`|\$\((?!\()/.test(withoutComparisons)
 }
 
 function redirectionText(node: Redirection): string[] {

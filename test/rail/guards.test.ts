@@ -151,6 +151,13 @@ describe('a guard on a shell command', () => {
     }
   })
 
+  it.each(['=tool push', "zsh -c '=tool push'", 'sudo =tool -q push', '=t"oo"l push'])(
+    'denies %j, in which zsh replaces the program by its path',
+    async (line) => {
+      expect(await isDenied(line)).toBe(true)
+    },
+  )
+
   it('denies only its program if it lists no arguments', async () => {
     expect(await isDenied('P=publish; $P now', 'Bash(publish:*)')).toBe(true)
     expect(await isDenied('"$EDITOR" file', 'Bash(publish:*)')).toBe(false)
@@ -227,6 +234,17 @@ describe('a list of tools', () => {
     )
     .filter(([variable]) => !keywords.has(variable))
     .map((parts) => parts.join(''))
+  const calculating = fc.constantFrom(
+    'PATH=1',
+    'a == 1 ? PATH=1 : 2',
+    'PATH+=1',
+    'PATH<<=1',
+    'PATH>>=1',
+    'PATH++',
+    '--PATH',
+    'x[PATH=1]',
+    '$(npm test)',
+  )
   const place = fc.constantFrom<readonly [(line: string) => string]>(
     [(line) => line],
     [(line) => `{ ${line}\n}`],
@@ -245,6 +263,22 @@ describe('a list of tools', () => {
     )
   })
 
+  it('allows arithmetic and expansions that set nothing', async () => {
+    const arithmetic = fc.constantFrom('1 + 2', 'a <= 2 && b >= 3', 'a != b', 'a == 1', '$X - -1')
+    const reading = fc.oneof(
+      arithmetic.map((text) => `npm test $((${text}))`),
+      arithmetic.map((text) => `((${text})) && npm test`),
+      fc.constantFrom('"${x@Q}"', '"${x: -1}"', '"${x[0]}"', '"${x[@]}"').map((x) => `npm test ${x}`),
+      fc.constant('[[ a == b--c ]] && npm test'),
+    )
+    await fc.assert(
+      fc.asyncProperty(reading, place, async (line, [put]) => {
+        const denied = !(await isAllowed(shell(put(line)), tools))
+        expect({ line, denied }).toEqual({ line, denied: false })
+      }),
+    )
+  })
+
   it('denies the same line if it sets a variable or writes a file', async () => {
     const changed = fc.oneof(
       changing.map((redirection) => `npm test ${redirection}`),
@@ -254,6 +288,18 @@ describe('a list of tools', () => {
       assigning.map((text) => `${text}; npm test`),
       fc.constant('npm test "${X:=y}"'),
       fc.constant('for PATH in ./x; do npm test; done'),
+      calculating.map((text) => `((${text})); npm test`),
+      calculating.map((text) => `npm test $((${text}))`),
+      calculating.map((text) => `npm test "$[${text}]" x`),
+      calculating.map((text) => `npm test > /dev/null "\${x[${text}]}"`),
+      calculating.map((text) => `npm test "\${x:(${text})}"`),
+      calculating.map((text) => `npm test "\${x:0:${text}}"`),
+      calculating.map((text) => `npm test "\${x/$((${text}))/}"`),
+      calculating.map((text) => `for ((${text};;)); do npm test; done`),
+      calculating.map((text) => `for ((;;${text})); do npm test; done`),
+      calculating.map((text) => `[[ "${text}" -eq 1 ]]; npm test`),
+      calculating.map((text) => `[[ -v "x[${text}]" ]]; npm test`),
+      fc.constantFrom('"${x@P}"', '${x[1]@P}', '${x[@]@P}', '${(e)x}').map((x) => `npm test ${x}`),
     )
     await fc.assert(
       fc.asyncProperty(changed, place, async (line, [put]) => {
