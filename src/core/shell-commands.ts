@@ -719,7 +719,8 @@ const setters: ReadonlySet<SyntaxNode['type']> = new Set([
 /** Whether a part of a line sets a variable or writes a file, apart from its commands. */
 function changesState(node: SyntaxNode): boolean {
   if (arithmeticIn(node).some(mayAssign)) return true
-  if (node.type === 'ParameterExpansion') return node.operation !== undefined && sets(node.operation)
+  if (node.type === 'ParameterExpansion')
+    return node.operation !== undefined && sets(node.operation)
   if (node.type !== 'Redirect') return setters.has(node.type)
   if (node.descriptor?.type === 'FileDescriptorVariable') return true
   const target = node.target?.value ?? ''

@@ -268,7 +268,9 @@ describe('a list of tools', () => {
     const reading = fc.oneof(
       arithmetic.map((text) => `npm test $((${text}))`),
       arithmetic.map((text) => `((${text})) && npm test`),
-      fc.constantFrom('"${x@Q}"', '"${x: -1}"', '"${x[0]}"', '"${x[@]}"').map((x) => `npm test ${x}`),
+      fc
+        .constantFrom('"${x@Q}"', '"${x: -1}"', '"${x[0]}"', '"${x[@]}"')
+        .map((x) => `npm test ${x}`),
       fc.constant('[[ a == b--c ]] && npm test'),
     )
     await fc.assert(
