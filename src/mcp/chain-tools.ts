@@ -273,7 +273,7 @@ class ServedRuns {
     if (words.length > 0 || keepsArguments(journal)) return argumentsOf(journal, words)
     throw new RunStateError(
       'arguments-needed',
-      `the arguments of the run ${runId} held a secret and are not stored`,
+      `the arguments of the run ${runId} contained a secret and are not stored`,
       `A user can type: ${this.#lines('chain next', runId)} -- and those arguments. Or begin again with chain_start.`,
     )
   }

@@ -63,7 +63,7 @@ export interface StepperResult {
   /** The run waits until a user approves this step. */
   waiting?: { step: string; approveWith: string }
   next?: readonly NextStep[]
-  /** The arguments held a secret and are not stored: every later command needs them again. */
+  /** The arguments contained a secret and are not stored: every later command needs them again. */
   argumentsNeeded?: true | undefined
 }
 

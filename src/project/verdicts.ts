@@ -67,7 +67,7 @@ export function* validationTargets(
       if (paths.length > 1) seen.add(target.file)
       yield target
     }
-    const message = `${path} holds no SKILL.md, nor does a folder below it`
+    const message = `${path} has no SKILL.md, nor does a folder below it`
     const hint =
       'skillrail new NAME makes a skill. Folders that Git ignores are searched when they are named.'
     if (!found && !mayBeNone) throw notFound(message, hint)

@@ -16,7 +16,7 @@ type TreeRuntime = Pick<Runtime, 'env' | 'platform' | 'cwd'>
  * ignores do not count. The repository is not changed.
  *
  * @param workspace its root
- * @returns undefined if it is no repository; a `problem` if the tree cannot be read
+ * @returns undefined if it is not a repository; a `problem` if the tree cannot be read
  */
 export function recordedTree(workspace: string, runtime: TreeRuntime): RecordedTree | undefined {
   if (!existsSync(join(workspace, '.git'))) return undefined

@@ -36,7 +36,7 @@ export async function sayInTerminal(
   const { runId, chain, session } = rail
   const word = readRailWord(['rail', ...words].join(' '), stepsOf(rail))
   if (word === undefined) {
-    throw wrongUse(`"${safeLine(words.join(' '))}" is no word for a rail`, knownWords)
+    throw wrongUse(`"${safeLine(words.join(' '))}" is not a word for a rail`, knownWords)
   }
   if (word.word === 'unclear') throw wrongUse(word.message, knownWords)
   if (word.word === 'status') return { runId, chain, line: statusLine(rail), hasWorked: true }

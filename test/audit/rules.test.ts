@@ -31,7 +31,7 @@ const named = (name: string, ...others: string[]): Example => ({
 })
 const made = (make: (directory: string) => void): Example => ({ make })
 const elf = Buffer.from('\x7fELF\x02\x01\x01\0\0', 'latin1')
-// Put together here, so that no file of this project looks as if it held a secret.
+// Put together here, so that no file of this project looks as if it contained a secret.
 const token = ['ghp', 'q7R8t2Vw9LmZ4kPj6Hs3Bn5Yc8Xd1Gf0UaKe'].join('_')
 
 /** For each code, examples that have it and similar examples that do not. */

@@ -17,7 +17,7 @@ beforeEach(() => {
 afterEach(() => project.remove())
 
 const secret = `--token=ghp_${'a'.repeat(36)}`
-const argumentsAgain = 'Its arguments held a secret: add -- and the same ones again.'
+const argumentsAgain = 'Its arguments contained a secret: add -- and the same ones again.'
 
 async function command(
   name: string,

@@ -59,7 +59,7 @@ describe('plugin pack', () => {
   })
 
   it.each([
-    [['nowhere'], 'holds no SKILL.md', 2],
+    [['nowhere'], 'has no SKILL.md', 2],
     [['skills/deploy', '--name', 'Not Valid'], 'cannot be the name of a plugin', 2],
     [['skills/deploy', '--client', 'cursor'], 'there are no packages for cursor', 2],
     [['skills/deploy', '--out', 'skills'], 'exists already; nothing was written', 1],

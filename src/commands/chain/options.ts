@@ -23,7 +23,7 @@ export const runArgument = { '<run>': 'the run ID, the beginning of one, or late
 
 export const runArguments = {
   ...runArgument,
-  '[arguments...]': 'the arguments again, if they held a secret',
+  '[arguments...]': 'the arguments again, if they contained a secret',
 } as const
 
 /** Permissions that a user gives untrusted scripts of a run. Never read from a file. */

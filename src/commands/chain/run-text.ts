@@ -84,7 +84,7 @@ export function errorsOfRun(result: ShownRun): string[] {
   return errors.map((error) => `  ${safeLine(printedText(errorText(error)))}`)
 }
 
-export const argumentsAgain = 'Its arguments held a secret: add -- and the same ones again.'
+export const argumentsAgain = 'Its arguments contained a secret: add -- and the same ones again.'
 
 function summary(result: RunResult, screen: Screen): string {
   const steps = decidingAttempt(result)?.steps ?? []

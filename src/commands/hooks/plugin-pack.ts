@@ -41,7 +41,7 @@ export const command = defineCommand<PackResult>()({
     const options = discoverOptionsFrom(runtime, settings)
     const skills = [...findSkillFiles(source)].map(({ path }) => skillAt(path, options))
     if (skills.length === 0) {
-      const message = `${sourcePath} holds no SKILL.md, nor does a folder below it`
+      const message = `${sourcePath} has no SKILL.md, nor does a folder below it`
       throw new UsageError({ code: 'plugin-without-skills', message })
     }
     const name = named ?? basename(source)

@@ -182,7 +182,7 @@ skills/bytes/SKILL.md: error: The file is not UTF-8 text. [file-not-utf8]
 
   it.each([
     [['validate', 'nowhere'], 3, 'nowhere does not exist'],
-    [['validate', 'empty'], 3, 'empty holds no SKILL.md'],
+    [['validate', 'empty'], 3, 'empty has no SKILL.md'],
     [['validate', '--profile', 'strict'], 2, 'allowed: spec, reference'],
     [['validate', '--format', 'xml'], 2, 'allowed: text, json, github, sarif'],
     [['validate', '--json', '--format', 'text'], 2, 'allowed with --json: json'],
