@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import type { Peers } from './connection-peer.ts'
 import { exitCode, type ExitCode, SkillrailError, systemCode } from './errors.ts'
 import {
   accountHome,
@@ -100,13 +99,13 @@ export function ancestryOf(
  * machine. `unknown` if the process cannot be identified.
  */
 export function ancestryOfPeer(
-  { pids, isCertain }: Peers,
+  pids: readonly number[],
   platform: NodeJS.Platform,
   table: ProcessTable = processTable(platform),
 ): Ancestry {
   const all = pids.map((pid) => startedBy(pid, table))
   const agent = all.find(({ kind }) => kind === 'agent')
-  if (agent && isCertain) return agent
+  if (agent) return agent
   const isNone = all.length > 0 && all.every(({ kind }) => kind === 'none')
   return { kind: isNone ? 'none' : 'unknown' }
 }
@@ -191,8 +190,10 @@ interface Ancestor {
 function ancestors(pid: number, table: ProcessTable): Ancestor[] {
   const list: Ancestor[] = []
   // A longer list can only be a cycle.
-  for (let at = pid; at > 1 && list.length < 200;) {
+  for (let at = pid; at > 0 && list.length < 200;) {
     const entry = table.entry(at)
+    // The first process of a machine may be hidden; that of a container may be the client.
+    if (at === 1 && !entry) break
     list.push({ pid: at, entry })
     if (!entry) break
     at = entry.parent

@@ -1,63 +1,48 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { systemCode } from './errors.ts'
 
-/** The ports of a connection between two processes of this machine, as the server sees them. */
+/** A connection between two processes of this machine, as the server sees it. */
 export interface LocalConnection {
   localPort: number
+  remoteAddress: string
   remotePort: number
 }
 
-/** The processes that may be at the other end. */
-export interface Peers {
-  pids: readonly number[]
-  /** Whether all of them hold the connection; otherwise, one of them does. */
-  isCertain: boolean
-}
-
-const nobody: Peers = { pids: [], isCertain: false }
-
-/** Returns the processes at the other end of a connection; none if the system does not say. */
-export function peersOf(connection: LocalConnection, platform: NodeJS.Platform): Peers {
+/**
+ * Returns the processes that have the other end of a connection; none if the system does not say. The whole
+ * address counts: 127.0.0.2 may use the port that another program uses at 127.0.0.1.
+ */
+export function peersOf(connection: LocalConnection, platform: NodeJS.Platform): readonly number[] {
+  if (connection.remoteAddress !== '127.0.0.1') return []
   if (platform === 'linux') return linuxPeers(connection)
-  return platform === 'darwin' ? macPeers(connection) : nobody
+  return platform === 'darwin' ? macPeers(connection) : []
 }
 
 /** The connection's other end is a socket in `/proc/net`, which its process has among its files. */
-function linuxPeers(connection: LocalConnection): Peers {
+function linuxPeers(connection: LocalConnection): readonly number[] {
   const socket = socketOf(connection)
   // A process of another account has no business here, and cannot be looked into.
-  if (socket === undefined || socket.user !== process.getuid?.()) return nobody
-  const name = `socket:[${socket.inode}]`
-  const holders: number[] = []
-  const unreadable: number[] = []
-  for (const pid of processes()) {
-    const holds = holdsSocket(pid, name)
-    if (holds === true) holders.push(pid)
-    if (holds === undefined && userOf(pid) === socket.user) unreadable.push(pid)
-  }
-  // A program in a sandbox of its own, such as a browser, hides its files.
-  return holders.length > 0
-    ? { pids: holders, isCertain: true }
-    : { pids: unreadable, isCertain: false }
+  if (socket === undefined || socket.user !== process.getuid?.()) return []
+  return processes().filter((pid) => hasSocket(pid, `socket:[${socket.inode}]`))
 }
 
-/** Finds the socket whose own port is the remote port. */
+/** Finds the socket at the other end: its own address is the remote one. */
 function socketOf({ localPort, remotePort }: LocalConnection) {
-  for (const table of ['tcp', 'tcp6']) {
-    for (const line of linesOf(`/proc/net/${table}`)) {
+  const sockets = ['tcp', 'tcp6'].flatMap((table) =>
+    linesOf(`/proc/net/${table}`).flatMap((line) => {
       // sl, local_address, rem_address, st, tx:rx, tr:tm, retrnsmt, uid, timeout, inode
       const [, local = '', remote = '', , , , , user, , inode = '0'] = line.trim().split(/\s+/)
-      if (portOf(local) === remotePort && portOf(remote) === localPort && inode !== '0') {
-        return { inode, user: Number(user) }
-      }
-    }
-  }
-  return undefined
+      const isOtherEnd = isAt(local, remotePort) && isAt(remote, localPort) && inode !== '0'
+      return isOtherEnd ? [{ inode, user: Number(user) }] : []
+    }),
+  )
+  return sockets.length === 1 ? sockets[0] : undefined
 }
 
-function portOf(address: string): number {
-  return Number.parseInt(address.slice(address.lastIndexOf(':') + 1), 16)
+/** Whether an address of `/proc/net` is 127.0.0.1 with a port, also as an address of IPv6. */
+function isAt(address: string, port: number): boolean {
+  const hexPort = port.toString(16).toUpperCase().padStart(4, '0')
+  return [`0100007F:${hexPort}`, `${'0'.repeat(16)}FFFF00000100007F:${hexPort}`].includes(address)
 }
 
 function linesOf(path: string): string[] {
@@ -78,14 +63,13 @@ function processes(): number[] {
   }
 }
 
-/** Whether a process has a socket among its files; undefined if they cannot be read. */
-function holdsSocket(pid: number, name: string): boolean | undefined {
+/** Whether a process has a socket among its files. One that hides its files, as in a sandbox, has not. */
+function hasSocket(pid: number, name: string): boolean {
   const directory = `/proc/${pid}/fd`
   try {
     return readdirSync(directory).some((file) => linkOf(join(directory, file)) === name)
-  } catch (error) {
-    const code = systemCode(error)
-    return code === 'EACCES' || code === 'EPERM' ? undefined : false
+  } catch {
+    return false
   }
 }
 
@@ -97,18 +81,11 @@ function linkOf(path: string): string | undefined {
   }
 }
 
-/** The account of a process, also of one that hides its files. */
-function userOf(pid: number): number | undefined {
-  const line = linesOf(`/proc/${pid}/status`).find((one) => one.startsWith('Uid:'))
-  return line === undefined ? undefined : Number(line.split(/\s+/)[1])
-}
-
 /** `lsof` lists the processes of this account at both ends of a port. */
-function macPeers({ remotePort }: LocalConnection): Peers {
+function macPeers({ remotePort }: LocalConnection): readonly number[] {
   const { spawnSync } = process.getBuiltinModule('node:child_process')
   const about = ['-nP', '-a', `-iTCP@127.0.0.1:${remotePort}`, '-sTCP:ESTABLISHED', '-Fp']
   const { stdout } = spawnSync('/usr/sbin/lsof', about, { encoding: 'utf8', timeout: 5000 })
   const listed = Array.from((stdout ?? '').matchAll(/^p(\d+)$/gm), ([, pid]) => Number(pid))
-  const pids = listed.filter((pid) => pid !== process.pid)
-  return { pids, isCertain: pids.length > 0 }
+  return listed.filter((pid) => pid !== process.pid)
 }

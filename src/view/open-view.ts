@@ -127,11 +127,18 @@ function viewRoutes(
   return { '/': pageRoute(page), ...Object.fromEntries(answers) }
 }
 
-/** The program at the other end of the connection. */
-function callerOf({ socket }: IncomingMessage, platform: NodeJS.Platform): Caller {
-  const { localPort = 0, remotePort = 0 } = socket
-  return { ancestry: () => ancestryOfPeer(peersOf({ localPort, remotePort }, platform), platform) }
+/** The program at the other end of the connection. A program in between that says so hides it. */
+function callerOf({ socket, headers }: IncomingMessage, platform: NodeJS.Platform): Caller {
+  const { localPort = 0, remoteAddress = '', remotePort = 0 } = socket
+  const connection = { localPort, remoteAddress, remotePort }
+  const isForwarded = Object.keys(headers).some((name) => forwarding.test(name))
+  return {
+    ancestry: () =>
+      isForwarded ? { kind: 'unknown' } : ancestryOfPeer(peersOf(connection, platform), platform),
+  }
 }
+
+const forwarding = /^(?:via|forwarded|x-forwarded-.*|x-real-ip|proxy-.*)$/
 
 function answerRoute(
   answerTo: (question: QuestionFields, request: IncomingMessage) => unknown,

@@ -76,6 +76,18 @@ describe('the ancestors of a process', () => {
     expect(clientAbove(100, 'linux', table)).toEqual({ kind: 'unknown' })
   })
 
+  it('include the first process, which in a container can be the client', () => {
+    const entries: Record<number, ProcessEntry> = {
+      1: { parent: 0, words: ['claude'], startedAt: '1' },
+      100: { parent: 1, words: ['sh'], startedAt: '2' },
+    }
+    const table = { ...listOf(), entry: (pid: number) => entries[pid] }
+    expect(ancestryOf(place, 100, table)).toEqual({ kind: 'agent', client: 'Claude Code' })
+    expect(clientAbove(100, 'linux', table)).toMatchObject({ kind: 'client', process: { pid: 1 } })
+    entries[1] = { parent: 0, words: ['/sbin/init'], startedAt: '1' }
+    expect(ancestryOf(place, 100, table)).toEqual({ kind: 'none' })
+  })
+
   it('end, even if the process list goes in a circle', () => {
     const entry = () => ({ parent: 100, words: ['bash'], startedAt: '1' })
     expect(ancestryOf(place, 100, { ...listOf(), entry })).toEqual({ kind: 'none' })

@@ -16,20 +16,23 @@ describe.skipIf(process.platform !== 'linux')('the processes at the other end', 
     })
     const text = `require('node:net').connect(${port}, '127.0.0.1').on('error', () => undefined)`
     const child = spawn(process.execPath, ['-e', text], { stdio: 'ignore' })
-    const { localPort = 0, remotePort = 0, ...socket } = await connected.promise
-    const connection = { localPort, remotePort }
-    expect(peersOf(connection, 'linux')).toEqual({ pids: [child.pid], isCertain: true })
+    const { localPort = 0, remoteAddress = '', remotePort = 0, ...socket } = await connected.promise
+    const connection = { localPort, remoteAddress, remotePort }
+    expect(peersOf(connection, 'linux')).toEqual([child.pid])
+    // A program at another address of this machine may use the same port.
+    expect(peersOf({ ...connection, remoteAddress: '127.0.0.2' }, 'linux')).toEqual([])
     const ended = new Promise((resolve) => child.once('close', resolve))
     child.kill('SIGKILL')
     await ended
-    expect(peersOf(connection, 'linux').isCertain).toBe(false)
+    expect(peersOf(connection, 'linux')).toEqual([])
     expect(socket).toBeDefined()
     server.close()
   })
 })
 
 it('are not known on Windows', () => {
-  expect(peersOf({ localPort: 1, remotePort: 2 }, 'win32')).toEqual({ pids: [], isCertain: false })
+  const connection = { localPort: 1, remoteAddress: '127.0.0.1', remotePort: 2 }
+  expect(peersOf(connection, 'win32')).toEqual([])
 })
 
 /** A browser, a helper of it, an agent client with a program below it, and a session of the desktop. */
@@ -49,8 +52,7 @@ const table: ProcessTable = {
   },
   variables: (pid) => (pid === 7 ? ['PATH', 'CLAUDECODE'] : ['PATH']),
 }
-const of = (pids: readonly number[], isCertain = true) =>
-  ancestryOfPeer({ pids, isCertain }, 'linux', table)
+const of = (pids: readonly number[]) => ancestryOfPeer(pids, 'linux', table)
 
 describe('the other end of a connection', () => {
   it('is without an agent client if none of its processes is below one', () => {
@@ -69,10 +71,5 @@ describe('the other end of a connection', () => {
     expect(of([])).toEqual({ kind: 'unknown' })
     expect(of([8])).toEqual({ kind: 'unknown' })
     expect(of([3, 8])).toEqual({ kind: 'unknown' })
-  })
-
-  it('is one of several processes that hide their files: without an agent only if all of them are', () => {
-    expect(of([3, 4], false)).toEqual({ kind: 'none' })
-    expect(of([3, 6], false)).toEqual({ kind: 'unknown' })
   })
 })
