@@ -61,7 +61,9 @@ export function platformOf(
   const { files } = adapters[real]
   const places = [join(clientFolder(real, runtime), files.user), join(cwd, files.project)]
   const isTwice = places.some((path) => textOf(path).includes(launcherName))
-  return part.number > 1 || isTwice ? undefined : real
+  if (part.number > 1) return undefined
+  // A file that only contains the name must not silence a guard: a call may be denied twice.
+  return isTwice && payload.event !== 'before' ? undefined : real
 }
 
 /** Whether this process answers the event: a client may call several hooks for it. */

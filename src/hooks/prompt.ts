@@ -203,13 +203,25 @@ function pathsOf(fields: Readonly<Record<string, unknown>>): string[] {
   })
 }
 
-/** The line of a shell call. Texts in any other form are read as arguments, joined, and each as a line. */
+/** What a tool of no common kind may execute, by the names of its fields: Claude Code's `Monitor` has `command`. */
+export function otherLineIn(input: unknown): string | undefined {
+  const lines = Object.entries(objectOf(input))
+    .filter(([key]) => /^(?:commands?|cmd|code|script)$/i.test(key))
+    .map(([, value]) => lineOf(value))
+  return lines.length === 0 ? undefined : lines.join('\n')
+}
+
+/** The line of a shell call. */
 function commandOf(fields: Readonly<Record<string, unknown>>): string {
-  const { command } = fields
-  if (typeof command === 'string') return command
-  const texts = textsIn(command ?? fields)
+  return lineOf(fields['command'] ?? fields)
+}
+
+/** A text as it is. Texts in any other form are read as arguments, joined, and each as a line. */
+function lineOf(value: unknown): string {
+  if (typeof value === 'string') return value
+  const texts = textsIn(value)
   const words = texts.map((text) => `'${text.replaceAll("'", String.raw`'\''`)}'`).join(' ')
-  const isFlat = Array.isArray(command) && command.every(isText)
+  const isFlat = Array.isArray(value) && value.every(isText)
   return [words, texts.join(' '), ...(isFlat ? [] : texts)].join('\n').trim()
 }
 

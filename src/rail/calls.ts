@@ -14,6 +14,8 @@ export interface ClientCall {
   tool: string
   /** The kind of the call, if every client has such a tool. */
   call: ToolCall | undefined
+  /** What a tool of another kind may execute, as its fields say: a client can have further shells. */
+  otherLine?: string | undefined
   /** Absolute, like `workspace`: relative paths of the call start here, those of patterns in `workspace`. */
   cwd: string
   workspace: string

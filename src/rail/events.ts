@@ -1,4 +1,5 @@
 import { sessionFolders } from '#core/client-folders'
+import { parseJson } from '#core/json'
 import { uniqueText } from '#core/runtime'
 import { lockHolder } from '#core/file-lock'
 import { findWorkspace, isInside, realPathOf } from '#core/read-files'
@@ -8,6 +9,7 @@ import { guardsIn } from '#trust/accepted-guards'
 import { calledChain, mayStartChain, railPath } from './place.ts'
 import { adapters } from '#hooks/adapters'
 import { claimOnce, countCalls } from '#hooks/given'
+import { otherLineIn } from '#hooks/prompt'
 import { splitArguments } from '#skill/arguments'
 import { fingerprint } from '#core/fingerprint'
 import type { ClientCall } from './calls.ts'
@@ -361,7 +363,8 @@ async function answerCall(event: RailEvent, means: Means): Promise<RailAnswer | 
   const starting = session === undefined ? undefined : startingChain(runtime, session)
   if (rails.length === 0 && records.length === 0 && starting === undefined) return undefined
   const { cwd, home } = runtime
-  const clientCall = { client: platform, tool, call, cwd, workspace, home }
+  const otherLine = call === undefined ? otherLineIn(parseJson(toolInput)) : undefined
+  const clientCall = { client: platform, tool, call, otherLine, cwd, workspace, home }
   let asked: RailAnswer | undefined
   for (const reading of rails) {
     const reason =

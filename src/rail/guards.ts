@@ -31,7 +31,7 @@ async function reasonAgainst(
     return `While the chain \`${chain}\` is open, no prompt may be scheduled: it would look like one of the user.`
   }
   for (const guard of guards) {
-    if (isOpenNow(guard, standing) || !(await isGuarded(call, guard.calls))) continue
+    if (isOpenNow(guard, standing) || !(await mayBeGuarded(call, guard.calls))) continue
     const calls = guardedCalls(guard.calls).join(' and ')
     return `\`${calls}\` belongs to the step \`${guard.step}\` of the chain \`${chain}\`, ${whyClosed(guard, rail)}`
   }
@@ -39,6 +39,14 @@ async function reasonAgainst(
   if (isFree(call) || isReportTool(call) || (await isAllowed(call, step.tools))) return undefined
   const shell = isShell(call) ? '. A shell line may neither set variables nor write to files' : ''
   return `The step \`${step.step}\` allows only: ${step.tools}${shell}`
+}
+
+async function mayBeGuarded(call: ClientCall, guard: string): Promise<boolean> {
+  if (await isGuarded(call, guard)) return true
+  const { otherLine } = call
+  if (otherLine === undefined) return false
+  const shell = { kind: 'shell', paths: [], command: otherLine } as const
+  return await isGuarded({ ...call, call: shell }, guard)
 }
 
 /**
@@ -107,7 +115,7 @@ export async function denialWithoutRail(
       rails.some((rail) => opensGuard(rail, { workspace, path }, step))
     for (const guard of guards) {
       const located = { ...call, workspace: workspace ?? call.workspace }
-      if (isOpen(guard) || !(await isGuarded(located, guard.calls))) continue
+      if (isOpen(guard) || !(await mayBeGuarded(located, guard.calls))) continue
       if (await isReport(call)) return undefined
       const calls = guardedCalls(guard.calls).join(' and ')
       const start = chainCalls[adapters[call.client].sigil].replace('NAME', () => name)

@@ -103,3 +103,23 @@ it('lets a step with any list of tools be reported', async () => {
     expect(await session.bash(changed)).toContain('allows only')
   }
 })
+
+it('denies a guarded command in a tool of the client that no list has', async () => {
+  const session = makeSession(chain)
+  await session.prompt('/ship')
+  const isDenied = async (tool_name: string, tool_input: object): Promise<boolean> => {
+    const answer = await session.send({ hook_event_name: 'PreToolUse', tool_name, tool_input })
+    return answer?.hookSpecificOutput?.permissionDecision === 'deny'
+  }
+  for (const [tool, input] of [
+    ['Monitor', { command: 'git push', description: 'x' }],
+    ['PowerShell', { command: 'git push origin main' }],
+    ['Tmux', { cmd: ['git', 'push'] }],
+    ['mcp__desktop__execute', { command: 'cd x && git push' }],
+    ['REPL', { code: 'import os; os.system("git push")' }],
+  ] as const) {
+    expect([tool, await isDenied(tool, input)]).toEqual([tool, true])
+  }
+  expect(await isDenied('Monitor', { command: 'npm test' })).toBe(false)
+  expect(await isDenied('mcp__notes__add', { text: 'git push' })).toBe(false)
+})
