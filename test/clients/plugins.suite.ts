@@ -145,9 +145,9 @@ const plugins = ['plain', 'extra', 'whole', 'listed'] as const
 
 type Marketplace = 'folder' | 'repository'
 
-/** `SKILLRAIL_TEST_PLUGINS=short`: one kind for clients that treat both alike. */
+/** `SKILLRAIL_TEST_CLIENTS=short`: one kind for clients that treat both alike. */
 const alikeKinds: readonly Marketplace[] =
-  process.env['SKILLRAIL_TEST_PLUGINS'] === 'short' ? ['folder'] : ['folder', 'repository']
+  process.env['SKILLRAIL_TEST_CLIENTS'] === 'short' ? ['folder'] : ['folder', 'repository']
 
 it.concurrent.each(alikeKinds)(
   'lists the skills that Claude Code takes from plugins of a marketplace in a %s',
