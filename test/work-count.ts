@@ -40,15 +40,15 @@ async function growth({ file, name, size }: Request): Promise<number> {
   const works: Record<string, WorkOfSize> = await import(file)
   const workOn = works[name]
   if (workOn === undefined) throw new Error(`${file} has no ${name}`)
-  const count = (inputSize: number): number => {
+  const count = async (inputSize: number): Promise<number> => {
     const work = workOn(inputSize)
     blocksRun(session)
-    work()
+    await work()
     return blocksRun(session)
   }
   // The first call also loads and fills what later calls find.
-  workOn(size)()
-  return count(4 * size) / count(size)
+  await workOn(size)()
+  return (await count(4 * size)) / (await count(size))
 }
 
 /** Since the last call. */

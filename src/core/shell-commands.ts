@@ -23,6 +23,8 @@ export interface ShellReading {
    * command: a program in a variable, or `sh` that reads a pipe. A guard then searches the text as well.
    */
   complete: boolean
+  /** Whether reading stopped early, because the line is too long or has too many texts inside texts. */
+  isTooLong: boolean
   /**
    * Whether the line itself sets a variable or writes a file, by an assignment, arithmetic or a redirection.
    * `/dev/null` and other descriptors do not count.
@@ -56,8 +58,8 @@ export interface ShellWord {
 export function readShellCommands(line: string): ShellReading {
   const reader = new ShellReader()
   reader.readText(line, [])
-  const { commands, complete, changesState } = reader
-  return { commands, complete, changesState }
+  const { commands, complete, isTooLong, changesState } = reader
+  return { commands, complete, isTooLong, changesState }
 }
 
 /**
@@ -68,6 +70,10 @@ export type CommandEvidence = 'runs' | 'arguments' | 'text'
 
 export interface PossibleCommand extends ShellCommand {
   evidence: CommandEvidence
+}
+
+export interface PossibleReading extends Pick<ShellReading, 'complete' | 'isTooLong'> {
+  commands: readonly PossibleCommand[]
 }
 
 /**
@@ -83,7 +89,7 @@ export interface PossibleCommand extends ShellCommand {
 export function readPossibleCommands(
   line: string,
   isGuarded: (program: string) => boolean,
-): { commands: readonly PossibleCommand[]; complete: boolean } {
+): PossibleReading {
   const reader = new ShellReader({ isGuarded, maxCharacters: maxCharacters(line) })
   reader.readText(line, [])
   const withoutEscapes = line.replaceAll(/[\^`]/g, '').replaceAll('\\', '/')
@@ -91,7 +97,8 @@ export function readPossibleCommands(
   if (withoutEscapes !== line)
     reader.readAs('text', () => reader.readText(withoutEscapes, [], place))
   reader.readCopies()
-  return { commands: reader.commands, complete: reader.complete }
+  const { commands, complete, isTooLong } = reader
+  return { commands, complete, isTooLong }
 }
 
 /** Returns the program's name without its folder, without `.exe`, and without zsh's `=` for the program's path. */
@@ -183,7 +190,16 @@ const deepest = 12
 /** Maximum number of words in one command that can start another command. */
 const maxBeginnings = 100
 /** Maximum characters of all texts that a guard reads in a line: the time must grow only with the line. */
-const maxCharacters = (line: string): number => 50_000 + 10 * line.length
+const maxCharacters = (line: string): number => 500_000 + 10 * line.length
+/**
+ * Maximum steps for one line, whatever its length: a client that waits too long for a hook continues without it.
+ * A step is a part of the syntax, a word of a command, or some characters of a text.
+ */
+const maxSteps = 400_000
+/** The parser reads this many characters in about the time of a step. */
+const charactersOfStep = 10
+/** Maximum characters that are parsed at once. Linux passes no argument of more than 131,072 bytes to a program. */
+const longestText = 250_000
 
 type Place = Pick<ShellCommand, 'start' | 'end'>
 
@@ -219,6 +235,7 @@ interface InnerSetting {
 class ShellReader {
   readonly commands: PossibleCommand[] = []
   complete = true
+  isTooLong = false
   changesState = false
   #evidence: CommandEvidence = 'runs'
   readonly #isGuarded: ((program: string) => boolean) | undefined
@@ -228,6 +245,7 @@ class ShellReader {
   #hasAlias = false
   readonly #copies: Copy[] = []
   #charactersLeft: number
+  #stepsLeft = maxSteps
 
   /** @param guard makes the reader include possible commands */
   constructor(guard?: { isGuarded: (program: string) => boolean; maxCharacters: number }) {
@@ -252,7 +270,8 @@ class ShellReader {
       this.#texts.add(key)
     }
     this.#charactersLeft -= text.length
-    if (this.#charactersLeft < 0) return this.stopReading()
+    if (this.#charactersLeft < 0 || text.length > longestText) return this.giveUpLine()
+    if (!this.takeSteps(text.length / charactersOfStep)) return
     try {
       this.visit(parse(text), { wrappers: outer, place, input: noInput })
     } catch {
@@ -270,7 +289,21 @@ class ShellReader {
     this.complete = false
   }
 
+  private giveUpLine(): void {
+    this.isTooLong = true
+    this.stopReading()
+  }
+
+  /** Returns whether the line may be read further, after this many steps. */
+  private takeSteps(count: number): boolean {
+    this.#stepsLeft -= count
+    if (this.#stepsLeft < 0) this.giveUpLine()
+    return this.#stepsLeft >= 0
+  }
+
   private visit(node: SyntaxNode, setting: Setting): void {
+    const characters = isParsedAgain(node) ? node.end - node.pos : 0
+    if (!this.takeSteps(1 + characters / charactersOfStep)) return
     if (node.type === 'Script') this.noticeErrors(node)
     if (node.type === 'Command') this.readCommand(node, setting)
     if (changesState(node)) this.changesState = true
@@ -399,6 +432,7 @@ class ShellReader {
   }
 
   private push(command: ShellCommand): void {
+    if (!this.takeSteps(command.words.length)) return
     const [program] = command.words
     const mayBeMeant = program?.isConstant === false || this.#isGuarded?.(programName(program))
     const isMeant = this.#evidence === 'runs' || mayBeMeant === true
@@ -428,6 +462,7 @@ class ShellReader {
     args: readonly ShellWord[],
     { outer, facts, input }: InnerSetting,
   ): void {
+    if (!this.takeSteps(args.length)) return
     const { start, end } = facts
     for (const inner of innerCommands(name, args)) {
       if ('words' in inner) this.add(inner.words, outer, { ...facts, assignments: [] }, input)
@@ -760,6 +795,11 @@ function redirectionText(node: Redirection): string[] {
   const { descriptor } = node
   const number = descriptor?.type === 'FileDescriptor' ? String(descriptor.value) : ''
   return [`${number}${node.operator}`, node.target?.value ?? '']
+}
+
+/** Whether the parser reads the characters of a part again for the parts in it, at each depth. */
+function isParsedAgain({ type }: SyntaxNode): boolean {
+  return type === 'ProcessSubstitution' || (type.endsWith('Expansion') && type !== 'BraceExpansion')
 }
 
 /** Whether the commands in a part of a line read what something else writes, or what a later call passes. */

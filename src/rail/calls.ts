@@ -31,18 +31,43 @@ const commonNames: Readonly<Record<ToolCall['kind'], readonly string[]>> = {
   skill: ['skill'],
 }
 
-/** Whether a guard covers a call. A command that may be a guarded one counts. */
-export async function isGuarded(call: ClientCall, guard: string): Promise<boolean> {
-  const entries = parseAllowedTools(guard)
-  const commands = patternsOf(entries.filter((entry) => namesShell(entry, call)))
-  if (commands === 'everything') return true
+/** A guard that covers a call. */
+export interface CoveringGuard<G> {
+  guard: G
+  /** Whether it covers the call only because its line is too long to be read. */
+  isTooLong: boolean
+}
+
+/** Returns the first guard that covers a call. A command that may be a guarded one counts. */
+export async function guardAgainst<G extends { calls: string }>(
+  call: ClientCall,
+  guards: readonly G[],
+): Promise<CoveringGuard<G> | undefined> {
   const line = call.call?.command ?? ''
-  const named = line === '' ? [] : commands.filter((pattern) => mayName(line, pattern))
-  if (named.length > 0) {
-    const { mayRun } = await import('./shell-calls.ts')
-    if (named.some((pattern) => mayRun(line, pattern))) return true
+  const readings = guards.map((guard) => readGuard(guard, call, line))
+  const patterns = [...new Set(readings.flatMap(({ named }) => named))]
+  const read =
+    patterns.length > 0
+      ? (await import('./shell-calls.ts')).readForGuards(line, patterns)
+      : undefined
+  for (const { guard, isOfCall, named } of readings) {
+    if (isOfCall) return { guard, isTooLong: false }
+    if (read && named.some(read.mayRun)) return { guard, isTooLong: read.isTooLong }
   }
+  return undefined
+}
+
+/** Returns whether a guard covers a call whatever its shell line is, and the patterns that the line may match. */
+function readGuard<G extends { calls: string }>(guard: G, call: ClientCall, line: string) {
+  const entries = parseAllowedTools(guard.calls)
+  const commands = patternsOf(entries.filter((entry) => namesShell(entry, call)))
+  if (commands === 'everything') return { guard, isOfCall: true, named: [] }
+  const named = line === '' ? [] : commands.filter((pattern) => mayName(line, pattern))
   const files = patternsOf(entries.filter((entry) => namesOther(entry, call)))
+  return { guard, isOfCall: coversFiles(files, call, line), named }
+}
+
+function coversFiles(files: Patterns, call: ClientCall, line: string): boolean {
   if (files === 'everything') return true
   const { kind, paths = [] } = call.call ?? {}
   // A call whose file is not known may be about any file.

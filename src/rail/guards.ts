@@ -1,6 +1,6 @@
 import { isObject, parseJson } from '#core/json'
 import { guardedCalls } from '#skill/guard-words'
-import { type ClientCall, isAllowed, isGuarded } from './calls.ts'
+import { type ClientCall, type CoveringGuard, guardAgainst, isAllowed } from './calls.ts'
 import { adapters } from '#hooks/adapters'
 import { chainCalls } from '#hooks/rail-facts'
 import { type AcceptedGuards, isSameChain } from '#trust/accepted-guards'
@@ -24,16 +24,22 @@ async function reasonAgainst(
 ): Promise<string | undefined> {
   const { guards, step, standing, chain } = rail
   if (standing === 'ended') return undefined
-  if (isRailSkill(call) || (await passesOnDecision(call, rail, input))) {
+  const decision = isRailSkill(call) ? 'yes' : await passesOnDecision(call, rail, input)
+  if (decision === 'yes') {
     return 'Only a user decides about a rail, by typing it in this session. Do not pass such words to a tool.'
+  }
+  if (decision === 'too-long') {
+    return `This shell line is too long or too nested to be read, so it may contain a decision of the user. ${shorten}`
   }
   if (isScheduler(call)) {
     return `While the chain \`${chain}\` is open, no prompt may be scheduled: it would look like one of the user.`
   }
-  for (const guard of guards) {
-    if (isOpenNow(guard, standing) || !(await mayBeGuarded(call, guard.calls))) continue
-    const calls = guardedCalls(guard.calls).join(' and ')
-    return `\`${calls}\` belongs to the step \`${guard.step}\` of the chain \`${chain}\`, ${whyClosed(guard, rail)}`
+  const closed = guards.filter((guard) => !isOpenNow(guard, standing))
+  const against = await closedGuard(call, closed)
+  if (against) {
+    const { guard, isTooLong } = against
+    const belonging = belongsTo(guard, chain)
+    return isTooLong ? tooLongFor(belonging) : `${belonging}, ${whyClosed(guard, rail)}`
   }
   if (step?.tools === undefined || standing === 'paused') return undefined
   if (isFree(call) || isReportTool(call) || (await isAllowed(call, step.tools))) return undefined
@@ -41,12 +47,28 @@ async function reasonAgainst(
   return `The step \`${step.step}\` allows only: ${step.tools}${shell}`
 }
 
-async function mayBeGuarded(call: ClientCall, guard: string): Promise<boolean> {
-  if (await isGuarded(call, guard)) return true
+/** Returns the first of the guards that covers a call, or the command in a call of a tool that no list has. */
+async function closedGuard<G extends Pick<Guard, 'calls'>>(
+  call: ClientCall,
+  guards: readonly G[],
+): Promise<CoveringGuard<G> | undefined> {
+  const against = await guardAgainst(call, guards)
   const { otherLine } = call
-  if (otherLine === undefined) return false
+  if (against || otherLine === undefined) return against
   const shell = { kind: 'shell', paths: [], command: otherLine } as const
-  return await isGuarded({ ...call, call: shell }, guard)
+  return await guardAgainst({ ...call, call: shell }, guards)
+}
+
+/** `git push` belongs to the step … */
+function belongsTo({ calls, step }: Pick<Guard, 'calls' | 'step'>, chain: string): string {
+  return `\`${guardedCalls(calls).join(' and ')}\` belongs to the step \`${step}\` of the chain \`${chain}\``
+}
+
+const shorten =
+  'Split it into several calls, and write long texts into a file with the tool for edits.'
+
+function tooLongFor(belonging: string): string {
+  return `This shell line is too long or too nested to be read, so it may contain a guarded command: ${belonging}. ${shorten}`
 }
 
 /**
@@ -57,16 +79,17 @@ async function passesOnDecision(
   { call }: ClientCall,
   { steps, step }: RailSession,
   input: string,
-): Promise<boolean> {
+): Promise<'yes' | 'no' | 'too-long'> {
   const isFile = call?.kind === 'edit' || call?.kind === 'read'
-  if (isFile && call.command === '') return false
+  if (isFile && call.command === '') return 'no'
   const names = step === undefined ? steps : [...steps, step.step]
   const line = call?.command ?? ''
   const texts = textsIn(parseJson(input) ?? input)
-  if (texts.some((text) => holdsDecision(text, names))) return true
-  if (line === '' || !line.replaceAll(/["'\\]/g, '').includes('rail')) return false
+  if (texts.some((text) => holdsDecision(text, names))) return 'yes'
+  if (line === '' || !line.replaceAll(/["'\\]/g, '').includes('rail')) return 'no'
   const { readShellCommands } = await import('#core/shell-commands')
-  return readShellCommands(line).commands.some(({ words }) =>
+  const { commands, isTooLong } = readShellCommands(line)
+  const isDecision = commands.some(({ words }) =>
     words.some((word, start) => {
       if (!word.text.includes('rail')) return false
       // Its arguments may be the words of the prompt; the shortest decisions have two to four.
@@ -76,6 +99,8 @@ async function passesOnDecision(
       })
     }),
   )
+  if (isDecision) return 'yes'
+  return isTooLong ? 'too-long' : 'no'
 }
 
 /** Returns every text in a value, at any depth. */
@@ -110,19 +135,20 @@ export async function denialWithoutRail(
   { workspace, chains }: Always,
   rails: readonly RailSession[],
 ): Promise<string | undefined> {
-  for (const { name, path, guards } of chains) {
-    const isOpen = ({ step }: { step: string }): boolean =>
-      rails.some((rail) => opensGuard(rail, { workspace, path }, step))
-    for (const guard of guards) {
-      const located = { ...call, workspace: workspace ?? call.workspace }
-      if (isOpen(guard) || !(await mayBeGuarded(located, guard.calls))) continue
-      if (await isReport(call)) return undefined
-      const calls = guardedCalls(guard.calls).join(' and ')
-      const start = chainCalls[adapters[call.client].sigil].replace('NAME', () => name)
-      return `\`${calls}\` belongs to the step \`${guard.step}\` of the chain \`${name}\`, and is always denied without it. Start \`${start}\` first, or ask the user to. Do not work around this.`
-    }
-  }
-  return undefined
+  const located = { ...call, workspace: workspace ?? call.workspace }
+  const closed = chains.flatMap(({ name, path, guards }) =>
+    guards.flatMap((guard) => {
+      const isOpen = rails.some((rail) => opensGuard(rail, { workspace, path }, guard.step))
+      return isOpen ? [] : [{ ...guard, chain: name }]
+    }),
+  )
+  const against = await closedGuard(located, closed)
+  if (!against || (await isReport(call))) return undefined
+  const { guard, isTooLong } = against
+  const belonging = belongsTo(guard, guard.chain)
+  if (isTooLong) return tooLongFor(belonging)
+  const start = chainCalls[adapters[call.client].sigil].replace('NAME', () => guard.chain)
+  return `${belonging}, and is always denied without it. Start \`${start}\` first, or ask the user to. Do not work around this.`
 }
 
 function opensGuard(

@@ -1,5 +1,6 @@
 import {
   type PossibleCommand,
+  type PossibleReading,
   programName,
   readPossibleCommands,
   readShellCommands,
@@ -49,18 +50,59 @@ function runsExactly({ words }: ShellCommand, pattern: string): boolean {
   })
 }
 
-/**
- * Whether a line may run a command that matches the pattern, also with further options, as in
- * `git -C . push`, and through any program that may run others. Unreadable parts are searched as text.
- */
-export function mayRun(line: string, pattern: string): boolean {
-  const [first = '', ...rest] = readPattern(pattern).words.map(lowerCase)
-  // A pattern's path is reduced to the program's name, because only names are compared.
-  const program = programName({ text: first })
-  const isProgram = (name: string): boolean => fitsText(lowerCase(name), program)
-  const { commands, complete } = readPossibleCommands(line, isProgram)
+/** A shell line, read once for all patterns of guards. */
+interface GuardedLine {
+  /** Whether the line is too long to be read: then it may run any command. */
+  isTooLong: boolean
+  /**
+   * Whether the line may run a command that matches one of the patterns, also with further options, as in
+   * `git -C . push`, and through any program that may run others. Unreadable parts are searched as text.
+   */
+  mayRun: (pattern: string) => boolean
+}
+
+export function readForGuards(line: string, patterns: readonly string[]): GuardedLine {
+  const programs = new Set(patterns.map((pattern) => readGuard(pattern).program))
+  const isGuarded = (name: string): boolean =>
+    [...programs].some((program) => fitsText(lowerCase(name), program))
+  const reading = readPossibleCommands(line, memoized(isGuarded))
   const words = textWords(line)
-  const isNamed = words.some((word) => isProgram(programName({ text: word })))
+  const text = {
+    words,
+    programs: words.map((word) => programName({ text: word })),
+    hasUnknownProgram:
+      !reading.complete && !reading.isTooLong && !readShellCommands(line).complete,
+  }
+  const mayRun = (pattern: string): boolean => mayRunGuarded(reading, text, readGuard(pattern))
+  return { isTooLong: reading.isTooLong, mayRun }
+}
+
+interface GuardPattern {
+  program: string
+  rest: readonly string[]
+}
+
+/** Returns the pattern's words. Its path is reduced to the program's name, because only names are compared. */
+function readGuard(pattern: string): GuardPattern {
+  const [first = '', ...rest] = readPattern(pattern).words.map(lowerCase)
+  return { program: programName({ text: first }), rest }
+}
+
+interface LineText {
+  words: readonly string[]
+  /** For each word its name as a program. */
+  programs: readonly string[]
+  hasUnknownProgram: boolean
+}
+
+function mayRunGuarded(
+  { commands, complete, isTooLong }: PossibleReading,
+  { words, programs, hasUnknownProgram }: LineText,
+  { program, rest }: GuardPattern,
+): boolean {
+  if (isTooLong) return true
+  const isProgram = (name: string): boolean => fitsText(lowerCase(name), program)
+  const isNamed = programs.some(isProgram)
   const mentions = (part: string): boolean => words.some((word) => fitsText(lowerCase(word), part))
   const isMentioned = isNamed && rest.every(mentions)
   const isMeant = ({ words: [first, ...args] }: PossibleCommand): boolean => {
@@ -72,10 +114,19 @@ export function mayRun(line: string, pattern: string): boolean {
   }
   if (commands.some(isMeant)) return true
   if (complete) return false
-  const starts = words.flatMap((word, at) => (isProgram(programName({ text: word })) ? at + 1 : []))
+  const starts = programs.flatMap((name, at) => (isProgram(name) ? at + 1 : []))
   const follows = starts.length > 0 && follow(words.map(plain), rest, starts)
   // Only the shell knows a program of this line, as in `C=(git push); "${C[@]}"`: no order of words is certain.
-  return follows || (isMentioned && !readShellCommands(line).complete)
+  return follows || (isMentioned && hasUnknownProgram)
+}
+
+function memoized(test: (text: string) => boolean): (text: string) => boolean {
+  const results = new Map<string, boolean>()
+  return (text) => {
+    const result = results.get(text) ?? test(text)
+    results.set(text, result)
+    return result
+  }
 }
 
 /**

@@ -7,7 +7,8 @@ import type { ServerDefinition } from '../../src/tools/config/model.ts'
 import { selectServers } from '../../src/tools/config/read-configuration.ts'
 import { checkWorkflows } from '../../src/tools/workflow/check-workflows.ts'
 import { readWorkflows } from '../../src/tools/workflow/read-workflows.ts'
-import { mayRun } from '../../src/rail/shell-calls.ts'
+import { guardAgainst } from '../../src/rail/calls.ts'
+import { readForGuards } from '../../src/rail/shell-calls.ts'
 import { findReferences } from '../../src/skill/references.ts'
 import { parseSkill } from '../../src/skill/parse.ts'
 import { fixSkill } from '../../src/skill/fix.ts'
@@ -109,7 +110,15 @@ export const guardedLines: WorkOfSize = (size) => {
   ]
   const lines = parts.map((part) => part.repeat(size))
   lines.push(`{ ${'sh; '.repeat(size)}} <<E\n${'git a\n'.repeat(size)}E\n`)
-  return () => lines.filter((line) => mayRun(line, 'git push origin:*'))
+  return () => lines.filter((line) => readForGuards(line, ['git push origin:*']).mayRun('git push origin:*'))
+}
+
+export const guardsOfLine: WorkOfSize = (size) => {
+  const guards = Array.from({ length: size }, (_, at) => ({ calls: `Bash(tool${at} push:*)` }))
+  const command = 'x "$(git a; git b $y)" '.repeat(400)
+  const call = { kind: 'shell', paths: [], command } as const
+  const about = { client: 'claude', tool: 'Bash', cwd: '/w', workspace: '/w', home: '/h' } as const
+  return async () => await guardAgainst({ ...about, call }, guards)
 }
 
 function serverOf(name: string): ServerDefinition {

@@ -19,4 +19,8 @@ describe('the work on', () => {
   ])('%s grows linearly with the input', async (_, name, size) => {
     expect(await growthOf(works, name, size)).toBeLessThan(8)
   })
+
+  it('one shell line hardly grows with the number of guards that read it', async () => {
+    expect(await growthOf(works, 'guardsOfLine', 2)).toBeLessThan(2)
+  })
 })

@@ -58,6 +58,21 @@ describe('a chain with `guards: always`', () => {
     expect(await bash('git push')).toContain('Start `/ship` first')
   })
 
+  it('denies a line that is too long to be read, and says how to go on', async () => {
+    const { bash, prompt } = await accepted()
+    const line = `echo ${'$('.repeat(20_000)}x${')'.repeat(20_000)}`
+    for (const start of [undefined, '/ship']) {
+      if (start !== undefined) await prompt(start)
+      const denial = await bash(line)
+      expect(denial).toContain('too long or too nested to be read')
+      expect(denial).toContain('`publish` of the chain `ship`')
+      expect(denial).toContain('Split it into several calls')
+    }
+    expect(await bash(`${line} guardrail`)).toContain('a decision of the user')
+    await prompt('rail approve')
+    expect(await bash(line)).toBeUndefined()
+  })
+
   it('guards nothing before a user has accepted it', async () => {
     const { bash } = start()
     expect(await bash('git push')).toBeUndefined()

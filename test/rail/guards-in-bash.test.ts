@@ -5,9 +5,13 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { mayName } from '../../src/rail/plain-lines.ts'
-import { mayRun } from '../../src/rail/shell-calls.ts'
+import { readForGuards } from '../../src/rail/shell-calls.ts'
 
 // Runs lines in bash, where `git` notes whether it was called with `push`. A guard must know each such line.
+
+function mayRun(line: string, pattern: string): boolean {
+  return readForGuards(line, [pattern]).mayRun(pattern)
+}
 
 /** Programs that run a command line which they get somehow. The guard knows none of these ways. */
 const programs = {

@@ -2,14 +2,22 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readCall } from '../../src/hooks/prompt.ts'
 import { toolProblems } from '../../src/skill/step-tools.ts'
-import { type ClientCall, isAllowed, isGuarded } from '../../src/rail/calls.ts'
+import { type ClientCall, guardAgainst, isAllowed } from '../../src/rail/calls.ts'
 import { mayName } from '../../src/rail/plain-lines.ts'
-import { mayRun } from '../../src/rail/shell-calls.ts'
+import { readForGuards } from '../../src/rail/shell-calls.ts'
 import {
   denialAtStart,
   denialWithoutRecord,
   denialWithoutState,
 } from '../../src/rail/unknown-guards.ts'
+
+function mayRun(line: string, pattern: string): boolean {
+  return readForGuards(line, [pattern]).mayRun(pattern)
+}
+
+async function isGuarded(call: ClientCall, calls: string): Promise<boolean> {
+  return (await guardAgainst(call, [{ calls }])) !== undefined
+}
 
 function shell(command: string): ClientCall {
   const call = readCall('Bash', { command })
@@ -209,6 +217,59 @@ describe('a guard on a shell command', () => {
       expect(await isAllowed(shell(line), 'Bash(npm test:*)')).toBe(false)
     },
   )
+})
+
+describe('a line that is too long to be read', () => {
+  const nested = (depth: number, [open, close]: readonly [string, string], inner: string): string =>
+    `${open.repeat(depth)}${inner}${close.repeat(depth)}`
+  const places = [
+    ['$(', ')'],
+    ['"$(', ')"'],
+    ['<(', ')'],
+    ['$((', '))'],
+    ['"${x:-', '}"'],
+    ['${x[', '] }'],
+  ] as const
+  const calls = '`a x` '.repeat(10_000)
+  const unreadable = [
+    ...places.map((place) => nested(20_000, place, 'a')),
+    `: x^ '-a=b=c=d= ${calls}'`,
+    `: x^ '-a=b=c=d= ${nested(2500, ['$(', ')'], calls)}'`,
+    Array.from({ length: 20_000 }, (_, at) => `x $y -a=b=c=d="x a ${at}" \\\n`).join(''),
+    `x $y ${'echo a\n'.repeat(50_000)}`,
+    `sh <<E\n${`x $y 'a b'\n`.repeat(40_000)}E\n`,
+  ]
+
+  it.each(unreadable.map((line) => [line.slice(0, 20), line]))(
+    'is denied if there are guards, and says why: %j',
+    async (_, line) => {
+      const guards = [{ calls: 'Read(a)' }, { calls: 'Bash(other:*)' }]
+      const against = await guardAgainst(shell(line), guards)
+      expect(against).toEqual({ guard: guards[1], isTooLong: true })
+      expect(await guardAgainst(shell(line), [{ calls: 'Read(a)' }])).toBe(undefined)
+      expect(await isAllowed(shell(line), 'Bash(x:*) Bash(a:*)')).toBe(false)
+    },
+  )
+
+  it('is not a line with a here-document of 100,000 characters', async () => {
+    const texts = [
+      'A sentence with `code`, "quotes" and $VARIABLES; see (below).\n',
+      'const value = call("a b", [1, 2]) // a comment with `code`\n',
+      '  "key": { "name": "a=b", "list": ["x y", "$z"] },\n',
+      "if [ -n \"$x\" ]; then echo 'a b' | grep -q \"$(cat file)\"; fi\n",
+    ]
+    const starts = ['cat > notes.md', 'python3 -', 'ssh host', 'git commit -F -', 'tee a b']
+    for (const text of texts) {
+      const body = text.repeat(Math.ceil(100_000 / text.length))
+      for (const start of starts) {
+        for (const end of ['E', "'E'"]) {
+          const line = `${start} <<${end}\n${body}E\n`
+          const against = await guardAgainst(shell(line), [{ calls: 'Bash(tool push:*)' }])
+          expect({ line: line.slice(0, 80), against }).toEqual({ line: line.slice(0, 80), against: undefined })
+        }
+      }
+    }
+  })
 })
 
 describe('a list of tools', () => {
