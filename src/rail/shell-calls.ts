@@ -70,8 +70,7 @@ export function readForGuards(line: string, patterns: readonly string[]): Guarde
   const text = {
     words,
     programs: words.map((word) => programName({ text: word })),
-    hasUnknownProgram:
-      !reading.complete && !reading.isTooLong && !readShellCommands(line).complete,
+    hasUnknownProgram: !reading.complete && !reading.isTooLong && !readShellCommands(line).complete,
   }
   const mayRun = (pattern: string): boolean => mayRunGuarded(reading, text, readGuard(pattern))
   return { isTooLong: reading.isTooLong, mayRun }

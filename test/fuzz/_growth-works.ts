@@ -110,7 +110,8 @@ export const guardedLines: WorkOfSize = (size) => {
   ]
   const lines = parts.map((part) => part.repeat(size))
   lines.push(`{ ${'sh; '.repeat(size)}} <<E\n${'git a\n'.repeat(size)}E\n`)
-  return () => lines.filter((line) => readForGuards(line, ['git push origin:*']).mayRun('git push origin:*'))
+  return () =>
+    lines.filter((line) => readForGuards(line, ['git push origin:*']).mayRun('git push origin:*'))
 }
 
 export const guardsOfLine: WorkOfSize = (size) => {

@@ -256,7 +256,7 @@ describe('a line that is too long to be read', () => {
       'A sentence with `code`, "quotes" and $VARIABLES; see (below).\n',
       'const value = call("a b", [1, 2]) // a comment with `code`\n',
       '  "key": { "name": "a=b", "list": ["x y", "$z"] },\n',
-      "if [ -n \"$x\" ]; then echo 'a b' | grep -q \"$(cat file)\"; fi\n",
+      'if [ -n "$x" ]; then echo \'a b\' | grep -q "$(cat file)"; fi\n',
     ]
     const starts = ['cat > notes.md', 'python3 -', 'ssh host', 'git commit -F -', 'tee a b']
     for (const text of texts) {
@@ -265,7 +265,10 @@ describe('a line that is too long to be read', () => {
         for (const end of ['E', "'E'"]) {
           const line = `${start} <<${end}\n${body}E\n`
           const against = await guardAgainst(shell(line), [{ calls: 'Bash(tool push:*)' }])
-          expect({ line: line.slice(0, 80), against }).toEqual({ line: line.slice(0, 80), against: undefined })
+          expect({ line: line.slice(0, 80), against }).toEqual({
+            line: line.slice(0, 80),
+            against: undefined,
+          })
         }
       }
     }
