@@ -751,7 +751,7 @@ const violated = `axe.run().then(({ violations }) =>
   violations.map(({ id, nodes }) => [id, nodes.map(({ html, any }) => [html.slice(0, 200), any[0]?.message])]))`
 
 /** Cells of a table in which a word of ten letters has no room. */
-const crushed = `[...document.querySelectorAll('td')].filter((cell) => cell.innerText.length > 10 && cell.clientWidth < 80).map((cell) => cell.innerText)`
+const crushed = `[...document.querySelectorAll('td')].filter((cell) => cell.checkVisibility() && cell.innerText.length > 10 && cell.clientWidth < 80).map((cell) => cell.innerText)`
 
 /** Places that scroll up and down within another that does. */
 const scrollersInScrollers = `[...document.querySelectorAll('main *')].filter((one) => {
