@@ -77,9 +77,8 @@ const clients: Partial<Record<TestedClient, McpRecipe>> = {
 }
 
 /** `SKILLRAIL_TEST_CLIENTS=short`: one client for each way to name a tool. */
-const tried = Object.entries(clients).filter(
-  ([name]) => process.env['SKILLRAIL_TEST_CLIENTS'] !== 'short' || name !== 'qwen',
-)
+const alike = process.env['SKILLRAIL_TEST_CLIENTS'] === 'short' ? ['codex', 'qwen'] : []
+const tried = Object.entries(clients).filter(([name]) => !alike.includes(name))
 
 function merge(home: string, path: string, more: object): void {
   const file = join(home, path)
