@@ -34,7 +34,7 @@ const names = texts('words', 'a list of names of environment variables', /^[A-Za
 const patterns = texts(
   'words',
   'a list of names of tools, with * for any characters',
-  /^[\w.*-]{1,200}$/,
+  /^[\p{L}\p{N}\p{M}_.:/@+*-]{1,200}$/u,
 )
 const words = texts('words', 'a list of words', /^[^\s,]+$/)
 const text = line('a text on one line', z.regex(/^[^\r\n]*$/))

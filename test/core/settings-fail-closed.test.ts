@@ -292,7 +292,7 @@ describe('a project’s file', () => {
 
 describe('a variable', () => {
   it.each([
-    ['SKILLRAIL_TOOLS_DENY', 'a b/c'],
+    ['SKILLRAIL_TOOLS_DENY', 'a b;c'],
     ['SKILLRAIL_TOOLS_DENY', ' '],
     ['SKILLRAIL_RUN_SANDBOX', 'All'],
     ['SKILLRAIL_RUN_SANDBOX', 'true'],

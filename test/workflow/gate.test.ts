@@ -367,7 +367,8 @@ describe('modes', () => {
 
   it('reports an unused workflow of another category', async () => {
     const ofDatabases = workflow('B', { triggers: { category: 'database', tools: ['go'] } })
-    const { gate, notes } = fixture(workflowsOf({ ...workflow('A'), ...ofDatabases }), tools)
+    const ofGraphql = workflow('A', { triggers: { category: 'graphql', tools: ['go'] } })
+    const { gate, notes } = fixture(workflowsOf({ ...ofGraphql, ...ofDatabases }), tools)
     await gate(call(tool('s__go', { category: 'graphql' })))
     expect(notes[0]).toBe("Multiple workflows matched. Using 'A'. Also matched: 'B'")
     expect(notes.join()).not.toContain("Workflow 'B' triggered")

@@ -70,6 +70,34 @@ it.each([
   expect(matchWorkflows(call(called), workflows, [look, called]).matched?.name).toBe('first')
 })
 
+it.each([
+  ['a workflow without a category', 'graphql', undefined],
+  ['a workflow of a third category', 'graphql', 'browser'],
+  ['a workflow of a category that is only a label', 's', 's'],
+])('enforces a workflow of another category beside %s', (_what, ofTool, category) => {
+  const called = tool('s__go', { category: ofTool })
+  const triggers = (name: string | undefined): object => ({
+    triggers: { tools: ['go'], ...(name === undefined ? {} : { category: name }) },
+  })
+  const workflows = workflowsOf({
+    ...workflow('suggestion', { mode: 'suggest', ...triggers(category) }),
+    ...workflow('guard', triggers('database')),
+  })
+  const { acting } = matchWorkflows(call(called), workflows, [look, called])
+  expect(acting.map((one) => one.workflow.name)).toEqual(['guard', 'suggestion'])
+})
+
+it('enforces a workflow whose category is only a label beside one of the format', () => {
+  const called = tool('s__go', { category: 'graphql' })
+  const triggers = (category: string): object => ({ triggers: { tools: ['go'], category } })
+  const workflows = workflowsOf({
+    ...workflow('suggestion', { mode: 'suggest', ...triggers('graphql') }),
+    ...workflow('guard', triggers('payments')),
+  })
+  const { acting } = matchWorkflows(call(called), workflows, [look, called])
+  expect(acting.map((one) => one.workflow.name)).toEqual(['guard', 'suggestion'])
+})
+
 it('matches every tool of a category', () => {
   const workflows = workflowsOf(workflow('a', { triggers: { category: 'database' } }))
   const drop = tool('s__drop', { category: 'database' })

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   isDeclaredReadOnly,
+  isRestricted,
   matchesName,
   matchWorkflows,
   permissionOf,
@@ -56,6 +57,47 @@ describe('the permission for a tool in the settings', () => {
     ['nothing of another tool', { deny: ['s__stop'], readOnly: ['s__go'] }, undefined],
   ])('is %s', (_what, said, expected) => {
     expect(permissionOf('s__go', { ...none, ...said })).toBe(expected)
+  })
+
+  it.each([
+    ['its name alone', 'drop_row'],
+    ['a pattern of its name', 'drop_*'],
+    ['another case', 'Shop__Drop_Row'],
+    ['another punctuation', 'shop__drop-row'],
+    ['the name of most clients', 'mcp__shop__drop_row'],
+    ['the name of Gemini CLI', 'mcp_shop_drop_row'],
+    ['the name of OpenCode', 'shop_drop_row'],
+    ['the name of Copilot CLI', 'shop-drop_row'],
+    ['the name of MetaMCP', 'MetaMCP_shop__drop_row'],
+    ['server and tool with a dot', 'shop.drop_row'],
+    ['server and tool with a colon', 'shop:drop_row'],
+    ['its server', 'shop'],
+    ['its server as a client writes it', 'mcp__shop'],
+  ])('restricts a tool by %s, and allows none by it', (_what, pattern) => {
+    const id = 'shop__drop_row'
+    expect(permissionOf(id, { ...none, deny: [pattern] })).toBe('deny')
+    expect(permissionOf(id, { ...none, ask: [pattern], allow: [id] })).toBe('ask')
+    expect(permissionOf(id, { ...none, allow: [pattern] })).toBeUndefined()
+    expect(isDeclaredReadOnly(id, { ...none, readOnly: [pattern] })).toBe(false)
+  })
+
+  it.each(['drop', 'row', 'shop__drop', 'db__*', 'sho', 'shop__drop_row2', 'mcp__db__drop_row'])(
+    'restricts no other tool by %s',
+    (pattern) => {
+      expect(isRestricted('shop__drop_row', [pattern])).toBe(false)
+      expect(isRestricted('db_copy__drop_row', [pattern])).toBe(false)
+    },
+  )
+
+  it('restricts whatever its ID matches', () => {
+    const texts = fc.string({ unit: fc.constantFrom('a', 'B', '_', '-', 'ü'), maxLength: 8 })
+    const patterns = fc.string({ unit: fc.constantFrom('a', 'B', '_', '*'), maxLength: 6 })
+    fc.assert(
+      fc.property(patterns, texts, (pattern, id) => {
+        fc.pre(matchesName(pattern, id))
+        expect(isRestricted(id, [pattern])).toBe(true)
+      }),
+    )
   })
 
   it('is empty without settings', () => {

@@ -15,7 +15,7 @@ import type {
 } from './context.ts'
 import { suggestRecovery } from './failure-text.ts'
 import { definitionOf, discoverOnce, findTool, suggestTools } from './find-tool.ts'
-import { matchesAny, permissionOf } from '#tools/workflow/match'
+import { isRestricted, matchesAny, permissionOf } from '#tools/workflow/match'
 import type { SchemaChecker } from './schema-checker.ts'
 
 /**
@@ -268,7 +268,7 @@ export function isReplaySafe(
   trusted: boolean,
   settings: Pick<RetrySettings, 'replaySafe' | 'neverReplay'>,
 ): boolean {
-  if (matchesAny(settings.neverReplay, tool.id)) return false
+  if (isRestricted(tool.id, settings.neverReplay)) return false
   if (matchesAny(settings.replaySafe, tool.id)) return true
   if (trusted && tool.annotations?.idempotentHint === true) return true
   return readsOnly(tool, trusted)

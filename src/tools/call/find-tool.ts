@@ -1,6 +1,6 @@
 import { editDistance } from '#core/text'
 import type { ToolDefinition, ToolSummary } from '#tools/model'
-import { lastSegment } from '#tools/workflow/match'
+import { clientPrefix, lastSegment } from '#tools/workflow/match'
 import type { CallContext } from './context.ts'
 import { ToolNotFoundError, ToolRequestError } from '#tools/errors'
 
@@ -78,8 +78,6 @@ export async function discoverOnce(context: CallContext): Promise<boolean> {
 }
 
 type Named = Pick<ToolSummary, 'id' | 'name'>
-
-const clientPrefix = /^(?:mcp__|MetaMCP__?)+/i
 
 /** Ways to compare spellings: exactly, as clients write them, by letters and digits alone. */
 const spellings = [exactly, replaced, letters]

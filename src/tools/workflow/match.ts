@@ -1,4 +1,7 @@
+import { fitsText } from '#core/fits-text'
+import { foldToolName } from '#core/mcp-names'
 import type { Settings } from '#core/settings'
+import { contractCategories } from '#tools/contract'
 import {
   type GatedCall,
   type JsonObject,
@@ -46,11 +49,10 @@ export function matchWorkflows(
     else matches.push({ workflow, why: reason })
   }
   const rankedMatches = matches.toSorted((a, b) => strictness(a) - strictness(b))
-  const sameCategory = rankedMatches.filter(({ workflow }) => !isOfAnotherCategory(call, workflow))
-  const acting = sameCategory.length > 0 ? sameCategory : rankedMatches
+  const acting = withoutOtherCategories(call, rankedMatches)
   const otherMatches = rankedMatches.filter((match) => match !== acting[0])
   return {
-    /** The strictest mode first. A workflow of another category acts only if no other workflow matches. */
+    /** The strictest mode first. */
     acting,
     /** The first of them. */
     matched: acting[0]?.workflow,
@@ -94,9 +96,21 @@ function missingTools(
     .map(({ tool }) => tool)
 }
 
-/** Servers for databases and servers for GraphQL share the name `execute_query`. */
-function isOfAnotherCategory({ tool }: GatedCall, { triggers: { category } }: WorkflowDefinition) {
-  return category !== undefined && tool.category !== undefined && category !== tool.category
+/**
+ * Leaves out workflows of another category if one of the tool's own category matches: servers for databases
+ * and servers for GraphQL share the name `execute_query`. Only categories of the format count. A label, such
+ * as the name of a server, does not say that a tool is something else.
+ */
+function withoutOtherCategories(
+  { tool }: GatedCall,
+  matches: readonly ActingWorkflow[],
+): readonly ActingWorkflow[] {
+  const isOfFormat = (category: string | undefined) =>
+    contractCategories.some(({ name }) => name === category)
+  const categoryOf = ({ workflow }: ActingWorkflow) => workflow.triggers.category
+  const isOwn = (match: ActingWorkflow) => categoryOf(match) === tool.category
+  if (!isOfFormat(tool.category) || !matches.some(isOwn)) return matches
+  return matches.filter((match) => isOwn(match) || !isOfFormat(categoryOf(match)))
 }
 
 function reasonFor(
@@ -287,7 +301,41 @@ export function permissionOf(
   permissions: ToolPermissions | undefined,
 ): 'deny' | 'ask' | 'allow' | undefined {
   if (!permissions) return undefined
-  return (['deny', 'ask', 'allow'] as const).find((one) => matchesAny(permissions[one], id))
+  if (isRestricted(id, permissions.deny)) return 'deny'
+  if (isRestricted(id, permissions.ask)) return 'ask'
+  return matchesAny(permissions.allow, id) ? 'allow' : undefined
+}
+
+/** The prefixes with which clients write the IDs of tools. */
+export const clientPrefix = /^(?:mcp__|MetaMCP__?)+/i
+
+/**
+ * Whether a list that restricts has a tool: under its ID, its name without the server, a client's name for
+ * it, or the name of its server. Case and punctuation do not count, so that another spelling of a tool does
+ * not allow what the user denied.
+ */
+export function isRestricted(id: string, patterns: readonly string[]): boolean {
+  if (patterns.length === 0) return false
+  const places = [...id.matchAll(/__/g)].map(({ index }) => index).filter((at) => at > 0)
+  const servers = places.map((at) => foldToolName(id.slice(0, at)))
+  const names = [
+    id,
+    ...places.map((at) => id.slice(at + 2)),
+    ...places.map((at) => `${id.slice(0, at)}_${id.slice(at + 2)}`),
+  ].map(foldToolName)
+  const written = patterns
+    .flatMap((pattern) => [
+      pattern,
+      pattern.replace(clientPrefix, ''),
+      pattern.replace(/^mcp_/i, ''),
+    ])
+    .flatMap((pattern) => [pattern, pattern.replaceAll(/[.:/]/g, '__')])
+    .map(foldToolName)
+  return written.some(
+    (pattern) =>
+      names.some((name) => fitsText(name, pattern)) ||
+      (!pattern.includes('*') && servers.includes(pattern)),
+  )
 }
 
 export function isDeclaredReadOnly(id: string, permissions: ToolPermissions | undefined): boolean {
