@@ -17,6 +17,7 @@ import {
 import { ToolRequestError } from '#tools/errors'
 import { findDefinition } from '#tools/call/find-tool'
 import { type CallForecast, foreseeCall, foreseeGuard } from '#tools/call/foresee'
+import { unsetText } from '#tools/call/consent'
 import { openCall } from '#tools/call/run-plan'
 import { isBatch } from '#tools/call/steps'
 import type { PlannedCall } from '#tools/parameters/plan-request'
@@ -65,6 +66,7 @@ interface Unclear extends RouteFacts, Pick<UnsureAnswer, 'decidedBy'> {
   params: UnsureAnswer['params']
   missing: UnsureAnswer['missing']
   unplaced: UnsureAnswer['unplaced']
+  unset: UnsureAnswer['unset']
   error: { code: 'request-unclear'; message: string; hint: string }
   candidates: UnsureAnswer['candidates']
 }
@@ -73,6 +75,7 @@ interface Plan extends RouteFacts {
   steps: readonly ForeseenCall[]
   missing: readonly string[]
   unplaced: readonly string[]
+  unset: readonly string[]
   /** The command that completes the first call that lacks something. */
   complete: string | undefined
   decidedBy: string
@@ -166,14 +169,15 @@ const calledCodes = {
   cancelled: exitCode.interrupted,
 } as const
 
-function planView({ steps, missing, unplaced, complete, exitCode: code }: Plan): ResultView {
-  const isOpen = missing.length > 0 || unplaced.length > 0
+function planView({ steps, missing, unplaced, unset, complete, exitCode: code }: Plan): ResultView {
+  const isOpen = missing.length + unplaced.length + unset.length > 0
   const hasProblems = steps.some(({ problems }) => problems.length > 0)
   return {
     code: isOpen ? (code ?? exitCode.notFound) : hasProblems ? exitCode.usage : exitCode.done,
     text: plannedText(steps, (step) => [
       ...step.missing.map((name) => `${name} is missing`),
       ...step.unplaced.map((text) => `${JSON.stringify(text)} has no place`),
+      ...(step.unset.length > 0 ? [unsetText(step.unset)] : []),
     ]),
     notes: ['Nothing was called.', complete && `Next: ${nextCall(complete, missing)}`],
   }
@@ -216,13 +220,14 @@ async function calledResult(
 }
 
 function unclear(answer: UnsureAnswer): Unclear {
-  const { reason, route, candidates, decidedBy, tool, params, missing, unplaced, complete } = answer
+  const { reason, route, candidates, decidedBy, complete } = answer
+  const { tool, params, missing, unplaced, unset } = answer
   const hint =
     complete === undefined
       ? 'say it with the name of the tool, or run skillrail tools call.'
       : nextCall(complete, missing)
   const error = { code: 'request-unclear', message: reason, hint } as const
-  const said = { tool, params, missing, unplaced }
+  const said = { tool, params, missing, unplaced, unset }
   return { error, ...routeFacts(route), decidedBy, candidates, ...said }
 }
 
@@ -255,12 +260,15 @@ async function planOf(
 ): Promise<Plan> {
   const steps: ForeseenCall[] = []
   for (const step of planned) steps.push(await foreseen(step, request, calls))
-  const lacking = planned.find((step) => step.missing.length + step.unplaced.length > 0)
+  const lacking = planned.find(
+    ({ missing, unplaced, unset }) => missing.length + unplaced.length + unset.length > 0,
+  )
   return {
     ...routeFacts(route),
     steps,
     missing: planned.flatMap(({ missing }) => missing),
     unplaced: planned.flatMap(({ unplaced }) => unplaced),
+    unset: planned.flatMap(({ unset }) => unset),
     complete: lacking && openCall(lacking, calls.index).complete,
     decidedBy,
   }

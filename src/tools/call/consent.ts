@@ -31,6 +31,8 @@ export interface CallToAllow {
   params: JsonObject
   bindings?: readonly { parameter: string; from: string }[] | undefined
   unplaced?: readonly string[] | undefined
+  /** Optional parameters of which the call sets none, and so changes nothing. */
+  unset?: readonly string[] | undefined
   /** What a user has to see before a call that may change something. */
   doubts?: readonly string[] | undefined
 }
@@ -83,7 +85,7 @@ function proposed(
   request: string,
   { context, isWritten = false }: ConsentSetup,
 ): ProposedCall {
-  const { tool, params, unplaced = [], doubts = [] } = call
+  const { tool, params, unplaced = [], unset = [], doubts = [] } = call
   const reason = reasonToAsk(tool, context)
   const readOnly = reason === undefined || (reason === 'setting' && readsHere(tool, context))
   if (isWritten) return { ...call, readOnly, asks: reason === 'setting' ? reason : undefined }
@@ -91,6 +93,7 @@ function proposed(
   const reasons: string[] = []
   if (path !== undefined) reasons.push(`The request does not name the path ${path}.`)
   if (unplaced.length > 0) reasons.push(unplacedText(unplaced))
+  if (unset.length > 0) reasons.push(unsetText(unset))
   if (reason !== undefined) reasons.push(...doubts)
   return { ...call, readOnly, asks: reason, unusual: reasons.join(' ') || undefined }
 }
@@ -98,6 +101,11 @@ function proposed(
 export function unplacedText(unplaced: readonly string[]): string {
   const list = unplaced.map((text) => JSON.stringify(text)).join(', ')
   return `The request says ${list}, which no parameter takes.`
+}
+
+export function unsetText(unset: readonly string[]): string {
+  const list = unset.slice(0, 5).join(', ')
+  return `The request does not say what changes: ${list}${unset.length > 5 ? ', …' : ''}.`
 }
 
 /** A path that only an answer names needs a yes of its own. Throws {@link ToolRefusedError}. */

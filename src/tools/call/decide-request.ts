@@ -111,7 +111,9 @@ function isSafeUnnamed(tool: string, request: string, tools: PlanTools): boolean
 
 /** Whether the request itself gives every value. */
 function isComplete(steps: readonly PlannedCall[]): boolean {
-  return steps.every(({ missing, bindings }) => missing.length + bindings.length === 0)
+  return steps.every(
+    ({ missing, bindings, unset }) => missing.length + bindings.length + unset.length === 0,
+  )
 }
 
 /** The one tool that the request calls with the most words; undefined if several are called alike. */

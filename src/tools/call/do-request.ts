@@ -6,6 +6,7 @@ import {
   planRequest,
   type PlanTools,
   singleCall,
+  unsetOf,
 } from '#tools/parameters/plan-request'
 import { parametersOf } from '#tools/parameters/parameter'
 import type { Route } from '#tools/route/router'
@@ -183,9 +184,10 @@ export interface ToolModel {
 async function readByModel(
   request: string,
   route: Route,
-  { context }: RequestSetup,
+  setup: RequestSetup,
   model: ToolModel,
 ): Promise<RequestMeaning> {
+  const { context } = setup
   const { index, signal, schemas, note } = context
   const decidedBy = `model ${model.name}`
   const tools = offeredTools(request, index)
@@ -199,8 +201,14 @@ async function readByModel(
   }
   const mayChange = reasonToAsk(tool, context) !== undefined
   const judged = judgeParameters(request, tool, choice.params, { mayChange })
+  const unset = mayChange ? unsetOf(tool, judged.params, toolsOf(setup)) : []
   const decided: Route = { ...route, decision: 'answer', tool: tool.id }
-  return { kind: 'call', steps: [singleCall(tool, judged)], route: decided, decidedBy }
+  return {
+    kind: 'call',
+    steps: [singleCall(tool, { ...judged, unset })],
+    route: decided,
+    decidedBy,
+  }
 }
 
 /** The words beside a tool's name, without the verb that only asks for its call. */
@@ -261,4 +269,4 @@ export type RequestAnswer =
       route?: Route | undefined
       candidates: readonly RequestCandidate[]
       complete?: string | undefined
-    } & Partial<Pick<PlannedCall, 'tool' | 'missing' | 'unplaced' | 'params'>>)
+    } & Partial<Pick<PlannedCall, 'tool' | 'missing' | 'unplaced' | 'unset' | 'params'>>)

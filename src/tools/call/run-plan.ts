@@ -8,7 +8,7 @@ import { outcomeText } from './content.ts'
 import type { CallIndex, CallReport } from './context.ts'
 import type { RequestAnswer, RequestSetup } from './do-request.ts'
 import { findDefinition } from './find-tool.ts'
-import { type CallToAllow, requireNamedPaths, unplacedText } from './consent.ts'
+import { type CallToAllow, requireNamedPaths, unplacedText, unsetText } from './consent.ts'
 import { requirePlan } from './make-calls.ts'
 
 type PlanOutcome =
@@ -58,14 +58,15 @@ export async function runPlan(
 
 async function callsOf(steps: readonly PlannedCall[], { context }: RequestSetup) {
   const calls: CallToAllow[] = []
-  for (const { tool, params, bindings, unplaced, doubts } of steps) {
-    calls.push({ tool: await findDefinition(tool, context), params, bindings, unplaced, doubts })
+  for (const { tool, params, bindings, unplaced, unset, doubts } of steps) {
+    const definition = await findDefinition(tool, context)
+    calls.push({ tool: definition, params, bindings, unplaced, unset, doubts })
   }
   return calls
 }
 
 /**
- * Asks for what the request does not say. Without a user a call with an unplaced value stays open.
+ * Asks for what the request does not say. Without a user a call with an unplaced value, or that changes nothing, stays open.
  */
 export async function fillMissing(
   steps: readonly PlannedCall[],
@@ -82,8 +83,8 @@ export async function fillMissing(
     }
     filled.push({ ...step, params, missing: [] })
   }
-  const isDropped = ({ unplaced }: PlannedCall) => unplaced.length > 0
-  return { steps: filled, open: setup.user ? undefined : filled.find(isDropped) }
+  const isOpen = ({ unplaced, unset }: PlannedCall) => unplaced.length + unset.length > 0
+  return { steps: filled, open: setup.user ? undefined : filled.find(isOpen) }
 }
 
 const maxQuestions = 2
@@ -106,7 +107,7 @@ async function provided(tool: string, name: string, { context, user }: RequestSe
 
 /** The question about a call that cannot be made: what of it was understood, and how to complete it. */
 export function openCall(
-  { tool, params, missing, unplaced, bindings }: PlannedCall,
+  { tool, params, missing, unplaced, unset, bindings }: PlannedCall,
   index: CallIndex,
   reason?: string,
 ): Omit<RequestAnswer & { kind: 'unsure' }, 'decidedBy' | 'candidates'> {
@@ -117,13 +118,18 @@ export function openCall(
   const unread = definition ? unreadPatterns(definition, names) : ''
   return {
     kind: 'unsure',
-    reason: reason ?? (unsaid + unread || unplacedText(unplaced)),
+    reason: reason ?? (unsaid + unread || openText(unplaced, unset)),
     tool,
     params,
     missing: names,
     unplaced,
+    unset,
     complete: definition && callToComplete(definition, params, open),
   }
+}
+
+function openText(unplaced: readonly string[], unset: readonly string[]): string {
+  return unplaced.length > 0 ? unplacedText(unplaced) : unsetText(unset)
 }
 
 /** Parameters that may be missing because their pattern was of no use. */

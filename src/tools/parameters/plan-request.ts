@@ -15,6 +15,7 @@ import { mapParameters, type ParameterMapping } from './map-parameters.ts'
 import { parametersOf } from './parameter.ts'
 import { isGrammar, only } from './reading.ts'
 import { findSlots } from './slots.ts'
+import { unsetProperties } from './unset-properties.ts'
 
 export interface Binding {
   parameter: string
@@ -29,6 +30,8 @@ export interface PlannedCall extends ParameterMapping {
   name: string
   tool: string
   bindings: readonly Binding[]
+  /** Optional parameters of which the call must set one to change anything; empty if that is said. */
+  unset: readonly string[]
   /** Why a call that may change something needs a question, also with a yes in advance. */
   doubts?: readonly string[] | undefined
   /** The reason for the step: `asked for`, `gives uid to click`. */
@@ -65,7 +68,7 @@ export function planRequest(
 
 export function singleCall(
   { id, name }: Pick<ToolDefinition, 'id' | 'name'>,
-  mapping: Partial<ParameterMapping & Pick<PlannedCall, 'doubts'>>,
+  mapping: Partial<ParameterMapping & Pick<PlannedCall, 'doubts' | 'unset'>>,
 ): PlannedCall {
   const none = {
     params: {},
@@ -73,6 +76,7 @@ export function singleCall(
     unplaced: [],
     trace: [],
     bindings: [],
+    unset: [],
     identifying: [],
     after: [],
   }
@@ -106,6 +110,20 @@ export function bindParams(
     return unclear(last, extractValue(last.extraction, texts.get(last.from) ?? '').candidates)
   }
   return { ready: true as const, params: bound }
+}
+
+/** Empty if it is not known whether the tool reads. */
+export function unsetOf(
+  tool: ToolDefinition,
+  params: JsonObject,
+  { tools, definition, reads }: PlanTools,
+): readonly string[] {
+  if (!reads || reads(tool.id)) return []
+  const ids = tools.filter((id) => id.startsWith(`${tool.server}__`))
+  return unsetProperties(tool, params, {
+    siblings: ids.flatMap((id) => definition(id) ?? []),
+    reads,
+  })
 }
 
 class Planner {
@@ -163,6 +181,7 @@ class Planner {
       tool: tool.id,
       params,
       bindings,
+      unset: unsetOf(tool, params, this.#tools),
       missing: missing.filter((name) => !bindings.some(({ parameter }) => parameter === name)),
       unplaced: unplaced.filter((text) => !isName(text)),
       identifying: isPicked ? identifying : [],
