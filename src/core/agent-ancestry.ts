@@ -210,14 +210,25 @@ function wasStartedByAgent(
 ): boolean | undefined {
   if (table.variables(pid)?.some((name) => Object.hasOwn(marks, name)) === true) return true
   let isLauncher = true
+  let { args } = client
   for (const { entry } of parents) {
     if (entry === undefined) return undefined
     const other = clientOf(entry.words)
-    // Some clients restart themselves with the same arguments.
-    isLauncher &&= other?.title === client.title && isSame(other.args, client.args)
+    isLauncher &&= other?.title === client.title && isOwnStart(client.title, args, other.args)
     if (other !== undefined && !isLauncher) return true
+    args = other?.args ?? args
   }
   return false
+}
+
+/** The first word of the process in which a client works for its window, and which the window starts. */
+const services: Readonly<Record<string, string>> = { Codex: 'app-server' }
+
+/** Whether a client started itself: again with the same arguments, or as the service of its window. */
+function isOwnStart(title: string, args: readonly string[], parent: readonly string[]): boolean {
+  const service = services[title]
+  const isService = service !== undefined && args[0] === service && parent[0] !== service
+  return isService || isSame(args, parent)
 }
 
 function isSame(some: readonly string[], others: readonly string[]): boolean {

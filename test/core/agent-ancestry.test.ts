@@ -202,6 +202,16 @@ describe('the client above the hook', () => {
     ['in its shell', [['claude', '-p', 'x'], ['bash', '-c', 'x'], ['claude']]],
     ['in place of its shell', [['claude', '-p', 'x'], ['claude']]],
     ['of another kind', [['claude'], ['bash'], ['codex', 'exec', 'x']]],
+    ['as a service, in its shell', [['codex', 'app-server'], ['bash', '-c', 'x'], ['codex']]],
+    [
+      'as a service of its service',
+      [
+        ['codex', 'app-server'],
+        ['codex', 'app-server', '-x'],
+      ],
+    ],
+    ['in place of the shell of its service', [['codex'], ['codex', 'app-server']]],
+    ['with its service', [['codex', 'app-server'], ['codex'], ['bash'], ['claude']]],
     [
       'through a launcher',
       [['copilot', '-p', 'x'], ['node', '/bin/copilot', '-p', 'x'], ['codex']],
@@ -225,7 +235,16 @@ describe('the client above the hook', () => {
       ],
     ],
     [[['pi', '', '', ''], ['zsh']]],
-  ])('is not a process that the client started with the same arguments: %j', (above) => {
+    [[['/x/bin/codex', 'app-server', '--listen', 'unix://'], ['codex'], ['zsh']]],
+    [
+      [
+        ['/x/bin/codex', 'app-server', '--listen', 'unix://'],
+        ['codex', 'resume', '--last'],
+        ['node', '/bin/codex', 'resume', '--last'],
+        ['zsh'],
+      ],
+    ],
+  ])('is not a process that the client started by itself: %j', (above) => {
     const client = clientAbove(100, 'linux', tableOf([hook, start, ...above]))
     expect(client).toMatchObject({ process: { pid: 102 }, isBelowAgent: false })
   })
