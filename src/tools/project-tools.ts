@@ -103,7 +103,7 @@ export async function loadProjectTools(context: ToolContext): Promise<ProjectToo
   context.diagnose(loading.diagnostics)
   let discovery: Promise<ToolIndex> | undefined
   const discover = (): Promise<ToolIndex> =>
-    (discovery ??= askServers(context, project, loading.index))
+    (discovery ??= askServers(context, project, loading.known))
   const index = loading.index ?? (await discover())
   if (loading.message !== undefined) context.note(loading.message)
   return { ...loading, project, index, discover }

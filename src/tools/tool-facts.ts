@@ -61,9 +61,13 @@ export function cautionText(caution: ToolCaution, now: ToolDefinition | undefine
   if (caution.kind === 'unavailable') {
     return `Its server could not be listed at the last refresh: ${safeLine(caution.message)}`
   }
-  const { before, added, since } = caution
-  const event = added ? 'It was added' : 'Its description or schema changed'
-  const sentence = `${event} on ${safeLine(since)}. Look at it, then run \`skillrail tools refresh --accept\`.`
+  const { before, added, since, lostRecord } = caution
+  const change = `${added ? 'It was added' : 'Its description or schema changed'} on ${safeLine(since)}`
+  const event =
+    lostRecord === undefined
+      ? change
+      : `It is not known whether it changed, because ${safeLine(lostRecord)} cannot be read`
+  const sentence = `${event}. Look at it, then run \`skillrail tools refresh --accept\`.`
   if (!before || !now) return sentence
   const diff = unifiedDiff(now.id, definitionText(before), definitionText(now)).split('\n')
   const remaining = diff.length - maxLines

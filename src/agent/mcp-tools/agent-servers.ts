@@ -173,7 +173,7 @@ export class AgentServers {
     }
     if (definition.trusted) this.#trusted.add(name)
     this.#definitions.push(...tools)
-    const earlierIndex = loadToolIndex({ project, runtime }).index
+    const earlierIndex = loadToolIndex({ project, runtime }).known
     this.#index = indexDefinitions(this.#definitions, {
       trusted: this.#trusted,
       earlierIndex,

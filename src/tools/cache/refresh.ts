@@ -115,7 +115,7 @@ async function merge(
   const source = readableCachePath(project)
   const reading = refuseNewer(readCacheFile(source))
   const cache = reading.state === 'read' ? reading.cache : undefined
-  const { record, diagnostics } = readRefreshRecord(options)
+  const { record, damaged, diagnostics } = readRefreshRecord(options)
   // Without any answer nothing was refreshed: the cache and its date stay.
   const isRefreshed = listing.serverNames.size > 0 || listing.failures.length === 0
   const now = new Date(runtime.now()).toISOString()
@@ -128,6 +128,7 @@ async function merge(
     current: new Set(tools.map(({ id }) => id)),
     toolsInFile,
     record,
+    isRecordLost: damaged !== undefined,
     earlierDefinition: storedDefinitions(record, options).definition,
     at: refreshedAt,
     accept,
@@ -251,6 +252,8 @@ interface TrackInput {
   current: ReadonlySet<string>
   toolsInFile: ReadonlyMap<string, CachedTool>
   record?: RefreshRecord | undefined
+  /** A record that cannot be read may have held back every tool. */
+  isRecordLost: boolean
   earlierDefinition: (id: string) => ToolDefinition | undefined
   at: string
   /** Accepts every tool as it is now, and removes the marks of earlier changes. */
@@ -286,6 +289,11 @@ function trackTools(input: TrackInput): { changes: ToolChanges; tools: readonly 
     tools.set(id, { ...recordedTool, before: mark, removedAt })
     if (accept && recordedTool.before && removedAt === undefined) acceptedIds.push(id)
   }
+  // Tools of servers that were not listed now: the lost record may have held them back.
+  for (const id of input.isRecordLost ? current : []) {
+    const nothing = { description: '', schema: '' }
+    if (!tools.has(id)) tools.set(id, { id, ...nothing, before: { ...nothing, changedAt: at } })
+  }
   return {
     changes: {
       added: [...current].filter((id) => !toolsInFile.has(id)).toSorted(compareText),
@@ -300,12 +308,12 @@ function trackTools(input: TrackInput): { changes: ToolChanges; tools: readonly 
 function markOf(
   now: ToolDigests & { id: string },
   recordedTool: RecordedTool | undefined,
-  { at, earlierDefinition, record }: TrackInput,
+  { at, earlierDefinition, record, isRecordLost }: TrackInput,
   server: string,
 ): RecordedTool['before'] {
   if (!recordedTool) {
     const isKnown = record?.servers.some(({ name, listedAt }) => name === server && listedAt !== '')
-    return isKnown ? { description: '', schema: '', changedAt: at } : undefined
+    return isKnown || isRecordLost ? { description: '', schema: '', changedAt: at } : undefined
   }
   const { description, schema } = recordedTool.before ?? recordedTool
   if (parts(now, { description, schema }).length === 0) return undefined

@@ -152,18 +152,25 @@ function recordSchema(z: typeof Zod): Zod.ZodType<RefreshRecord> {
   })
 }
 
-export function readRefreshRecord(place: ProjectPlace): {
+export interface RecordReading {
   record?: RefreshRecord | undefined
+  /** The path of a record that is there and cannot be used. What it held back is not known. */
+  damaged?: string | undefined
   diagnostics: readonly Diagnostic[]
-} {
+}
+
+export function readRefreshRecord(place: ProjectPlace): RecordReading {
+  const path = refreshRecordPath(place)
   const { value, diagnostics } = readStoredFile(
-    refreshRecordPath(place),
+    path,
     'refresh-record',
     recordSchema,
+    'Look at the tools with `skillrail tools show`, then run `skillrail tools refresh --accept`.',
   )
   // Two long paths can have the same file name.
   const isOfProject = value?.project === realProject(place.project)
-  return { record: isOfProject ? value : undefined, diagnostics }
+  const damaged = diagnostics.length > 0 ? path : undefined
+  return { record: isOfProject ? value : undefined, damaged, diagnostics }
 }
 
 export function serializeRecord(record: RefreshRecord): string {
@@ -205,6 +212,7 @@ function readStoredFile<Schema extends Zod.ZodType>(
   path: string,
   code: string,
   schemaOf: (z: typeof Zod) => Schema,
+  hint = 'Run `skillrail tools refresh` to write it again.',
 ): { value?: Zod.infer<Schema>; diagnostics: readonly Diagnostic[] } {
   const file = readRegularFile(path, { maxBytes: 256 * 1024 * 1024, own: true })
   if (!file.ok && file.code === 'file-missing') return { diagnostics: [] }
@@ -216,7 +224,6 @@ function readStoredFile<Schema extends Zod.ZodType>(
     problem = `it is damaged at "${error.issues[0]?.path.join('.')}"`
   }
   const message = `${path} cannot be used: ${problem}`
-  const hint = 'Run `skillrail tools refresh` to write it again.'
   return { diagnostics: [{ code, severity: 'warning', message, path, hint }] }
 }
 

@@ -24,6 +24,8 @@ import {
   readableCachePath,
   readRefreshRecord,
   storedDefinitions,
+  type RecordReading,
+  type RecordedTool,
   type RefreshRecord,
 } from './stored-tools.ts'
 
@@ -41,8 +43,8 @@ export interface ToolIndex {
   definition(id: string): ToolDefinition | undefined
   /** The full definition, even of a tool that is held back: for a user who decides about it. */
   reviewed(id: string): ToolDefinition | undefined
-  /** Whether this machine has listed its server before, without this tool. */
-  isNew(tool: Pick<ToolSummary, 'id' | 'server'>): boolean
+  /** The caution for a tool as its server lists it now: what this machine recorded of it is something else. */
+  cautionNow(tool: ToolDefinition, since: string): ToolCaution | undefined
   /** Why a user should look at a known tool before it is called; undefined: no reason. */
   caution(id: string): ToolCaution | undefined
 }
@@ -59,12 +61,17 @@ export type ToolCaution =
       kind: 'changed'
       since: string
       added?: true | undefined
+      /** The record that cannot be read, so that it is not known whether the tool changed. */
+      lostRecord?: string | undefined
       /** The earlier definition, if it was stored. */
       before?: ToolDefinition | undefined
     }
 
 export interface ToolIndexLoading {
+  /** Undefined without a usable cache. */
   index?: ToolIndex | undefined
+  /** The same; without a usable cache an index without tools, which knows the cautions of this machine's record. */
+  known: ToolIndex
   state: 'fresh' | 'stale' | 'missing' | 'corrupt'
   /** The message for the user, unless the state is `fresh`. */
   message?: string | undefined
@@ -82,20 +89,24 @@ export const refreshAdvice =
 export function loadToolIndex(place: ProjectPlace): ToolIndexLoading {
   const path = readableCachePath(place.project)
   const reading = readCacheFile(path)
+  const recorded = readRefreshRecord(place)
+  const { record, diagnostics } = recorded
+  const definitions = storedDefinitions(record, place)
+  const indexOf = (cache: ToolCache) => indexCache(cache, recorded, definitions.definition)
   if (reading.state !== 'read') {
     const state = reading.state === 'missing' ? 'missing' : 'corrupt'
-    return { state, message: refreshAdvice, path, diagnostics: reading.diagnostics }
+    const all = [...reading.diagnostics, ...diagnostics]
+    return { known: indexOf(noCache), state, message: refreshAdvice, path, diagnostics: all }
   }
   const { cache } = reading
-  const { record, diagnostics } = readRefreshRecord(place)
-  const definitions = storedDefinitions(record, place)
-  const index = indexCache(cache, record, definitions.definition)
+  const index = indexOf(cache)
   const isHidden = ({ id, description }: CachedTool): boolean =>
     description !== '' && index.tool(id)?.description === '' && holdOf(id, index) === undefined
   const hasHiddenTools = [...cachedTools(cache).values()].some(isHidden)
   const stale = hasHiddenTools || isStale(cache.refreshedAt, record, place.runtime.now())
   return {
     index,
+    known: index,
     state: stale ? 'stale' : 'fresh',
     message: stale ? refreshAdvice : undefined,
     path,
@@ -103,11 +114,20 @@ export function loadToolIndex(place: ProjectPlace): ToolIndexLoading {
   }
 }
 
+const noCache: ToolCache = {
+  refreshedAt: '',
+  servers: [],
+  categories: [],
+  uncategorized: [],
+  further: {},
+}
+
 function indexCache(
   cache: ToolCache,
-  record: RefreshRecord | undefined,
+  recorded: RecordReading,
   definition: ToolIndex['definition'],
 ): ToolIndex {
+  const { record } = recorded
   const recordedServers = new Map(record?.servers.map((server) => [server.name, server]))
   const digests = new Map(record?.tools.map(({ id, description }) => [id, description]))
   const names = [...new Set([...cache.servers, ...recordedServers.keys()])]
@@ -139,9 +159,7 @@ function indexCache(
     }),
     ...cache.uncategorized.map((tool) => summarise(tool)),
   ].toSorted((a, b) => compareText(a.id, b.id))
-  const isNew: ToolIndex['isNew'] = ({ id, server }) =>
-    Boolean(recordedServers.get(server)?.listedAt) &&
-    record?.tools.every((one) => one.id !== id) === true
+  const cautions = recordedCautions(recorded, definition)
   // Categories in the file are labels that decide nothing.
   const contractCategories = contractCategoriesOf(summaries)
   return createToolIndex({
@@ -156,16 +174,53 @@ function indexCache(
     failures: (record?.servers ?? []).flatMap(({ name, failure }) =>
       failure ? [{ server: name, ...failure }] : [],
     ),
-    isNew,
+    cautionNow: cautions.now,
     changed: [
-      ...summaries.filter(isNew).map(({ id }) => addedTool(id, cache.refreshedAt)),
-      ...(record?.tools ?? []).flatMap(({ id, before }): ChangedTool[] => {
-        if (!before) return []
-        if (before.description === '') return [addedTool(id, before.changedAt)]
-        return [[id, { kind: 'changed', since: before.changedAt, before: before.definition }]]
+      ...summaries.flatMap((tool): ChangedTool[] => {
+        const caution = cautions.unrecorded(tool, cache.refreshedAt)
+        return caution ? [[tool.id, caution]] : []
+      }),
+      ...(record?.tools ?? []).flatMap((tool): ChangedTool[] => {
+        const caution = cautions.marked(tool)
+        return caution ? [[tool.id, caution]] : []
       }),
     ],
   })
+}
+
+/** What the record of this machine says about tools. A record that cannot be read may hold back every one. */
+function recordedCautions({ record, damaged }: RecordReading, definition: ToolIndex['definition']) {
+  const servers = new Map(record?.servers.map((server) => [server.name, server]))
+  const tools = new Map(record?.tools.map((tool) => [tool.id, tool]))
+  return { marked, unrecorded, now }
+
+  function marked({ before }: RecordedTool): ToolCaution | undefined {
+    if (!before) return undefined
+    if (before.description === '') return added(before.changedAt)
+    return { kind: 'changed', since: before.changedAt, before: before.definition }
+  }
+
+  /** Of a tool that the record does not have although it has its server. */
+  function unrecorded(
+    { id, server }: Pick<ToolSummary, 'id' | 'server'>,
+    since: string,
+  ): ToolCaution | undefined {
+    if (damaged !== undefined) return { kind: 'changed', since, lostRecord: damaged }
+    return servers.get(server)?.listedAt && !tools.has(id) ? added(since) : undefined
+  }
+
+  function now(tool: ToolDefinition, since: string): ToolCaution | undefined {
+    const earlier = tools.get(tool.id)
+    if (!earlier) return unrecorded(tool, since)
+    const { description, schema } = digestTool(tool)
+    const isSame = earlier.description === description && earlier.schema === schema
+    const before = isSame ? undefined : definition(tool.id)
+    return marked(earlier) ?? (isSame ? undefined : { kind: 'changed', since, before })
+  }
+}
+
+function added(since: string): ToolCaution {
+  return { kind: 'changed', since, added: true }
 }
 
 function serverOf({ id, prefix }: CachedTool, names: readonly string[]): string {
@@ -260,32 +315,25 @@ export function indexDefinitions(
     definition: (id) => byId.get(id),
     servers: failures.map(({ server }) => server),
     failures,
-    isNew: earlierIndex?.isNew ?? (() => false),
+    cautionNow: earlierIndex?.cautionNow ?? (() => undefined),
     changed: changes,
   })
 }
 
 type ChangedTool = readonly [id: string, caution: ToolCaution]
 
-function addedTool(id: string, since: string): ChangedTool {
-  return [id, { kind: 'changed', since, added: true }]
-}
-
 /** An earlier change stays one, and a new one can be found. */
 function changedTools(tools: readonly ToolDefinition[], earlierIndex: ToolIndex, since: string) {
   return tools.flatMap((tool): ChangedTool[] => {
-    const caution = earlierIndex.caution(tool.id)
-    if (caution?.kind === 'changed') return [[tool.id, caution]]
-    if (earlierIndex.isNew(tool)) return [addedTool(tool.id, since)]
-    const before = earlierIndex.definition(tool.id)
-    const isSame = JSON.stringify(digestTool(tool)) === JSON.stringify(before && digestTool(before))
-    return !before || isSame ? [] : [[tool.id, { kind: 'changed', since, before }]]
+    const earlier = earlierIndex.caution(tool.id)
+    const caution = earlier?.kind === 'changed' ? earlier : earlierIndex.cautionNow(tool, since)
+    return caution ? [[tool.id, caution]] : []
   })
 }
 
 interface ToolIndexParts extends Pick<
   ToolIndex,
-  'refreshedAt' | 'tools' | 'categories' | 'definition' | 'isNew'
+  'refreshedAt' | 'tools' | 'categories' | 'definition' | 'cautionNow'
 > {
   servers: readonly string[]
   failures: readonly ServerFailure[]
@@ -293,7 +341,7 @@ interface ToolIndexParts extends Pick<
 }
 
 function createToolIndex(parts: ToolIndexParts): ToolIndex {
-  const { failures, isNew } = parts
+  const { failures, cautionNow } = parts
   const cautions = new Map(parts.changed)
   const tools = parts.tools.map((tool) => (cautions.has(tool.id) ? nameOnly(tool) : tool))
   const byId = new Map(tools.map((tool) => [tool.id, tool]))
@@ -319,7 +367,7 @@ function createToolIndex(parts: ToolIndexParts): ToolIndex {
       return { id, server, name, description: '', inputSchema: { type: 'object' } }
     },
     reviewed,
-    isNew,
+    cautionNow,
     caution(id) {
       const message = failuresByServer.get(byId.get(id)?.server ?? '')?.message
       return (
@@ -341,8 +389,17 @@ export interface ToolHold {
 }
 
 export function holdOf(id: string, { caution }: Pick<ToolIndex, 'caution'>): ToolHold | undefined {
-  const toolCaution = caution(id)
+  return holdBy(id, caution(id))
+}
+
+export function holdBy(id: string, toolCaution: ToolCaution | undefined): ToolHold | undefined {
   if (toolCaution?.kind !== 'changed') return undefined
+  if (toolCaution.lostRecord !== undefined) {
+    return {
+      message: `${id} is held back: ${toolCaution.lostRecord} cannot be read, so it is not known whether the tool changed.`,
+      hint: `Look at it with \`skillrail tools show ${id}\`, then run \`skillrail tools refresh --accept\`.`,
+    }
+  }
   return {
     message: `${id} is held back: it ${toolCaution.added ? 'was added' : 'changed'} on ${toolCaution.since} and nobody accepted that.`,
     hint: `Look at it with \`skillrail tools show ${id}\`, then run \`skillrail tools refresh --accept\`.`,

@@ -1,6 +1,6 @@
 import type { Runtime } from '#core/runtime'
 import type { Settings } from '#core/settings'
-import { holdOf, type ToolIndex } from '#tools/cache/tool-index'
+import { holdBy, holdOf, type ToolIndex } from '#tools/cache/tool-index'
 import type { ServerDefinition } from '#tools/config/model'
 import type { SessionStore } from '#tools/workflow/session'
 import type { CallContext, CallGate } from './context.ts'
@@ -44,9 +44,10 @@ export function callContext(source: CallSource): CallContext {
       const callTimeoutMs = source.callTimeoutMs ?? definition.callTimeoutMs
       return { trusted, allow, deny, files: filesOf(transport, project), callTimeoutMs }
     },
-    hold({ id }) {
+    hold({ id }, now) {
+      const since = new Date(runtime.now()).toISOString()
       for (const one of indexes()) {
-        const hold = holdOf(id, one)
+        const hold = holdOf(id, one) ?? (now && holdBy(id, one.cautionNow(now, since)))
         if (hold) return hold
       }
       return undefined

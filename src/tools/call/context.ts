@@ -27,8 +27,11 @@ export interface CallContext {
     readonly definitions?: readonly { name: string }[] | undefined
   }
   rules: (server: string) => ServerRules
-  /** Why a tool is held back until a user accepts it; undefined lets it pass. */
-  hold?: ((tool: ToolSummary) => ToolHold | undefined) | undefined
+  /**
+   * Why a tool is held back until a user accepts it; undefined lets it pass. `now`: its definition, if its
+   * server was asked.
+   */
+  hold?: ((tool: ToolSummary, now?: ToolDefinition) => ToolHold | undefined) | undefined
   permissions?: ToolPermissions | undefined
   gate?: CallGate | undefined
   log?: ((record: CallRecord) => Promise<void>) | undefined

@@ -2,7 +2,7 @@ import { editDistance } from '#core/text'
 import type { ToolDefinition, ToolSummary } from '#tools/model'
 import { clientPrefix, lastSegment } from '#tools/workflow/match'
 import type { CallContext } from './context.ts'
-import { ToolNotFoundError, ToolRequestError } from '#tools/errors'
+import { ToolNotFoundError, ToolRefusedError, ToolRequestError } from '#tools/errors'
 
 interface FoundTool {
   tool: ToolSummary
@@ -54,7 +54,11 @@ export function looseNote(written: string, tool: ToolSummary): string {
   return `There is no tool ${written}; ${tool.id} was taken, which differs only in its spelling.`
 }
 
-/** The whole definition: from the index, else from the server itself. */
+/**
+ * The whole definition: from the index, else from the server itself.
+ *
+ * @throws {ToolRefusedError} if the server's is not the one that was accepted
+ */
 export async function definitionOf(
   summary: ToolSummary,
   context: CallContext,
@@ -65,6 +69,8 @@ export async function definitionOf(
   const { tools } = await server.list({ signal: context.signal })
   const found = tools.find((tool) => tool.name === summary.name)
   if (!found) throw toolNotFound(summary.id, context.index.tools)
+  const held = context.hold?.(summary, found)
+  if (held) throw new ToolRefusedError({ code: 'tool-held-back', ...held })
   return { ...found, id: summary.id }
 }
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { indexDefinitions, loadToolIndex, type ToolIndex } from '#tools/cache/tool-index'
+import { loadToolIndex, type ToolIndex } from '#tools/cache/tool-index'
 import {
   discoverTools,
   findAmongServers,
@@ -130,7 +130,7 @@ function cachedIndex(
   if (!loading.index) requireServers(configuration)
   context.diagnose(loading.diagnostics)
   if (loading.message !== undefined) context.note(loading.message)
-  return loading.index ?? indexDefinitions([])
+  return loading.known
 }
 
 /** Servers that did not answer, unless an earlier answer says which tools they have. */

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { loadToolIndex } from '../../../src/tools/cache/tool-index.ts'
 import { refreshToolIndex } from '../../../src/tools/cache/refresh.ts'
+import { refreshRecordPath } from '../../../src/tools/cache/stored-tools.ts'
 import { readTools } from '../../../src/tools/server/read-answers.ts'
 import { makeFixture, poolOf, serversOf, tool, type Fixture } from './_fixture.ts'
 
@@ -277,6 +278,23 @@ describe('a refresh', () => {
     expect(accepting.held).toEqual([])
     expect(accepting.changes.accepted).toEqual(['github__list_issues'])
     expect(loadToolIndex(fixture).index?.caution('github__list_issues')).toBeUndefined()
+  })
+
+  it('holds back every tool after the record was damaged, until they are accepted', async () => {
+    const fixture = makeFixture()
+    const servers = serversOf('github', 'weather')
+    const refresh = (more: Partial<Parameters<typeof refreshToolIndex>[0]> = {}) =>
+      refreshToolIndex({ ...fixture, pool: poolOf([...github, ...weather]), servers, ...more })
+    await refresh()
+    const ids = [...github, ...weather].map(({ id }) => id).toSorted()
+    for (const text of ['{', '{"version":2}', '']) {
+      writeFileSync(refreshRecordPath(fixture), text)
+      const { index } = loadToolIndex(fixture)
+      expect(ids.map((id) => index?.caution(id)?.kind)).toEqual(ids.map(() => 'changed'))
+      expect((await refresh({ only: 'github', pool: poolOf(github) })).held.toSorted()).toEqual(ids)
+      expect((await refresh()).held.toSorted()).toEqual(ids)
+      expect((await refresh({ accept: true })).held).toEqual([])
+    }
   })
 
   it('reports a change of description or schema, and not of the order of keys', async () => {
