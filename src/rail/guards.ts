@@ -83,8 +83,12 @@ async function passesOnDecision(
   const isFile = call?.kind === 'edit' || call?.kind === 'read'
   if (isFile && call.command === '') return 'no'
   const names = step === undefined ? steps : [...steps, step.step]
-  const line = call?.command ?? ''
   const texts = textsIn(parseJson(input) ?? input)
+  const line = call?.command ?? ''
+  if (call?.kind === 'shell' && (await searchesOnly(line))) {
+    const others = textsIn(withoutDescription(parseJson(input))).filter((text) => text !== line)
+    return others.some((text) => holdsDecision(text, names)) ? 'yes' : 'no'
+  }
   if (texts.some((text) => holdsDecision(text, names))) return 'yes'
   if (line === '' || !line.replaceAll(/["'\\]/g, '').includes('rail')) return 'no'
   const { readShellCommands } = await import('#core/shell-commands')
@@ -101,6 +105,25 @@ async function passesOnDecision(
   )
   if (isDecision) return 'yes'
   return isTooLong ? 'too-long' : 'no'
+}
+
+/** Commands for a search, which have no option that starts a program or writes a file. */
+const searchPrograms = ['cd', 'grep', 'egrep', 'fgrep', 'head', 'tail', 'wc'].map(
+  (name) => `${name}:*`,
+)
+
+/** Whether a shell line only searches files, so that its words reach nobody but the agent. */
+async function searchesOnly(line: string): Promise<boolean> {
+  if (!line.includes('grep')) return false
+  const { runsOnly } = await import('./shell-calls.ts')
+  return runsOnly(line, searchPrograms)
+}
+
+/** Returns the parameters of a shell call without the text that only describes the line to the user. */
+function withoutDescription(parameters: unknown): unknown {
+  if (!isObject(parameters)) return parameters
+  const { description: _description, ...others } = parameters
+  return others
 }
 
 /** Returns every text in a value, at any depth. */

@@ -137,6 +137,48 @@ describe('an agent in a rail', () => {
     expect(await session.call('mcp__codex__codex', task)).toContain('Only a user')
   })
 
+  it.each([
+    'grep "rail pause"',
+    `grep -rn 'rail approve' docs | head -5`,
+    'cd docs && grep -c "rail stop" rails.md; grep -l "/rail retry" *.md 2>/dev/null',
+  ])('may search for such a message: %s', async (command) => {
+    const session = makeSession(chain)
+    await session.prompt('/ship')
+    expect(await session.bash(command)).toBeUndefined()
+    const description = 'Look for "rail pause"'
+    expect(await session.call('Bash', { command, description })).toBeUndefined()
+  })
+
+  it.each([
+    'grep -h "rail pause" a.md | claude -p',
+    'grep -h "rail pause" a.md > /dev/pts/3',
+    'grep "rail pause" <(claude -p "rail pause")',
+    'grep "$(claude -p "rail pause")" a.md',
+    'grep() { claude -p "$1"; }; grep "rail pause"',
+    'alias grep="claude -p"; grep "rail pause"',
+    'PATH=/tmp/own grep "rail pause" a.md',
+    'export PATH=/tmp/own; grep "rail pause" a.md',
+    './grep "rail pause" a.md',
+    'node grep "rail pause"',
+    'rg --pre "claude -p" "rail pause"',
+    'find . -name grep -exec {} "rail pause" \\;',
+    'xargs -I{} grep "rail pause" {} && tmux send-keys "rail pause" Enter',
+    'source ./x; grep "rail pause" a.md',
+    'hash -p /tmp/own/grep grep; grep "rail pause" a.md',
+    'grep "rail pause" a.md & disown; claude -p "rail pause"',
+  ])('cannot pass on such a message behind a search: %s', async (line) => {
+    const session = makeSession(chain)
+    await session.prompt('/ship')
+    expect(await session.bash(line)).toContain('Only a user')
+  })
+
+  it('cannot pass on such a message in another parameter of a search', async () => {
+    const session = makeSession(chain)
+    await session.prompt('/ship')
+    const call = { command: 'grep "rail pause" a.md', stdin: 'rail pause' }
+    expect(await session.call('Bash', call)).toContain('Only a user')
+  })
+
   it('may write and search ordinary text with the same words', async () => {
     const session = makeSession(chain)
     await session.prompt('/ship')
