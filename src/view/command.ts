@@ -57,6 +57,7 @@ it is used, the next one is printed.`,
         check: () => void settingsOfCall(runtime, globals),
         port,
         onUsed: (next) => context.emit({ next }),
+        onUsedAgain: () => context.note(usedAgainLine, 'failure'),
         signal,
       }),
     )
@@ -85,3 +86,6 @@ it is used, the next one is printed.`,
     }),
   }),
 })
+
+const usedAgainLine =
+  'Warning: an address was opened that had been used before. If you opened it only once, another program used it first and can read this page. End the view with Ctrl-C and start it again.'

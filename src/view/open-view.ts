@@ -30,6 +30,8 @@ export interface ViewOptions {
   arrivalMs?: number | undefined
   /** Called with the next address once {@link OpenedView.address} or the one after it was used. */
   onUsed?: ((next: string) => void) | undefined
+  /** Called when an address that was used before is used again: another program may have been the first. */
+  onUsedAgain?: (() => void) | undefined
   signal: AbortSignal
 }
 
@@ -45,8 +47,9 @@ export interface OpenedView {
 /** Serves the view on 127.0.0.1 until the signal is aborted. */
 export async function openView(options: ViewOptions): Promise<OpenedView> {
   const { view, page, runtime, check, signal, onUsed, place = '', arrivalMs = 10_000 } = options
+  const { onUsedAgain } = options
   const token = process.getBuiltinModule('node:crypto').randomBytes(32).toString('hex')
-  const entrance = openEntrance(token, () => runtime.elapsed())
+  const entrance = openEntrance(token, () => runtime.elapsed(), onUsedAgain)
   const server = await openLocalServer({
     token,
     port: options.port,
@@ -77,23 +80,27 @@ interface Invitation {
 /**
  * Exchanges a code for the token. Others can read arguments and the history, but a code works once.
  */
-export function openEntrance(token: string, now: () => number) {
+export function openEntrance(token: string, now: () => number, onUsedAgain?: () => void) {
   const { randomBytes, timingSafeEqual } = process.getBuiltinModule('node:crypto')
   const invited = new Map<string, { end: number; onUsed: (() => void) | undefined }>()
+  const used = new Set<string>()
   const route: LocalRoute = {
     method: 'POST',
     isPublic: true,
     answer(body, response) {
       const received = Buffer.from(codeIn(body))
-      const code = [...invited.keys()].find(
-        (one) => one.length === received.length && timingSafeEqual(received, Buffer.from(one)),
-      )
+      const isReceived = (one: string) =>
+        one.length === received.length && timingSafeEqual(received, Buffer.from(one))
+      const code = [...invited.keys()].find(isReceived)
       const invitation = code === undefined ? undefined : invited.get(code)
       if (code !== undefined) invited.delete(code)
       const isGood = invitation !== undefined && now() < invitation.end
       response.writeHead(isGood ? 200 : 401, { 'content-type': 'application/json' })
       response.end(isGood ? JSON.stringify({ token }) : '{}')
-      if (isGood) invitation.onUsed?.()
+      if (isGood) {
+        used.add(code ?? '')
+        invitation.onUsed?.()
+      } else if ([...used].some(isReceived)) onUsedAgain?.()
     },
   }
   return {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RawRequest, rawRequest, sendRaw, statusOf } from '../raw-request.ts'
-import { openEntrance } from '../../src/view/open-view.ts'
+import { systemRuntime } from '../../src/core/runtime.ts'
+import { openEntrance, openView } from '../../src/view/open-view.ts'
 import { openTestView, type TestView, tokenFor } from './_view.ts'
 import { projectSaying } from './project-saying.ts'
 
@@ -218,6 +219,28 @@ describe('the entrance', () => {
     expect(await tokenFor(first)).toBeUndefined()
     expect(await tokenFor(own.address)).toBe(own.token)
     await own.stop()
+  })
+
+  it('reports that an address is opened which another program used first', async () => {
+    let reports = 0
+    const stop = new AbortController()
+    const own = await openView({
+      view: projectSaying('x'),
+      page: '<!doctype html>',
+      runtime: systemRuntime(),
+      signal: stop.signal,
+      onUsedAgain: () => void reports++,
+    })
+    for (const address of [own.addressToOpen, own.address]) {
+      reports = 0
+      expect(await tokenFor(`${address.slice(0, -1)}x`)).toBeUndefined()
+      expect(await tokenFor(address)).toBeTypeOf('string')
+      expect(reports).toBe(0)
+      expect(await tokenFor(address)).toBeUndefined()
+      expect(reports).toBe(1)
+    }
+    stop.abort()
+    await own.ended
   })
 
   it('accepts an address for a program for a minute, and one for a person for longer', () => {
