@@ -381,9 +381,9 @@ export function isFailed(status: string | undefined): boolean {
   return isFinal(status) && status !== 'success'
 }
 
-/** The code and the message, unless the message begins with the words of its code. */
+/** Returns the code and the message; the message alone for codes whose messages say the same. */
 export function errorText({ code, message }: ReportedError): string {
-  return message.startsWith(code.replaceAll('-', ' ')) ? message : `${code}: ${message}`
+  return code === 'exit-code' ? message : `${code}: ${message}`
 }
 
 export const emptyState: ChainState = {

@@ -79,7 +79,9 @@ export async function confirmLostGates(
     about: () =>
       linesText(
         steps.map((step) =>
-          safeLine(`The run had a gate at ${step}. Without it, nobody is asked before it goes on.`),
+          safeLine(
+            `The run had a gate at ${step}. Without it, the run continues there without a question.`,
+          ),
         ),
       ),
     otherwise: () =>

@@ -176,7 +176,7 @@ describe('a report', () => {
 it('the timeline shows every step, and the first failure with its last output', () => {
   const lines = renderTimeline(result, { width: 100 })
   expect(lines[0]).toMatch(/^✓ a +1\.5 s +█+$/)
-  expect(lines.join('\n')).toMatch(/failed first: nested\/y\n {2}exit-code: .*\n {2}\| line 1/)
+  expect(lines.join('\n')).toMatch(/failed first: nested\/y\n {2}\S.*\n {2}\| line 1/)
   expect(lines.join('\n')).not.toMatch(/\u202e/)
 })
 
@@ -275,6 +275,15 @@ describe('a step that failed in the sandbox', () => {
     expect(lines[1]).toMatch(/in the sandbox: exit code 1$/)
     expect(lines.slice(-3)).toEqual(['failed first: b', '  exit code 1', `  ${hint}`])
   })
+})
+
+it.each([
+  [{ code: 'exit-code', message: 'exit code 3: full' }, 'exit code 3: full'],
+  [{ code: 'exit-code', message: 'it ended with exit code 3' }, 'it ended with exit code 3'],
+  [{ code: 'disk-full', message: 'disk full: /tmp' }, 'disk-full: disk full: /tmp'],
+])('shows an error by its code, whatever its message says: %j', (error, text) => {
+  const failed = run({ steps: [step('s', { status: 'failure', errors: [error] })] })
+  expect(renderTimeline(failed, { width: 100 })).toContain(`  ${text}`)
 })
 
 describe('a step that reported a failure without an error', () => {
