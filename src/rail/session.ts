@@ -53,6 +53,8 @@ export interface RailSession {
   /** The project's real path. */
   workspace: string
   runId: string
+  /** The path of the run's journal; absent in states of earlier versions. */
+  journal?: string | undefined
   chain: string
   standing: Standing
   /** Why the rail waits, in one line for the user. */
@@ -206,6 +208,7 @@ const railSession: Schema<RailSession> = object({
   client: choice(...clientNames),
   workspace: text,
   runId: text,
+  journal: optional(text),
   chain: text,
   standing: choice(...standings),
   reason: text,

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { lockHolder } from '#core/file-lock'
 import { findWorkspace } from '#core/read-files'
 import type { RailAnswer, RailEvent } from '#hooks/rail-hook'
@@ -75,9 +76,10 @@ export function takeOver(
   return { rail: moved }
 }
 
-/** A chain that has failed can be stopped, but does not continue. */
-function isFor(word: 'resume' | 'stop', { standing }: RailSession): boolean {
-  return standing !== 'ended' && (word === 'stop' || standing !== 'failed')
+/** A chain that has failed, or whose run was deleted, can be stopped, but does not continue. */
+function isFor(word: 'resume' | 'stop', { standing, journal }: RailSession): boolean {
+  if (standing === 'ended' || word === 'stop') return standing !== 'ended'
+  return standing !== 'failed' && (journal === undefined || existsSync(journal))
 }
 
 function named({ chain, runId }: RailSession): string {

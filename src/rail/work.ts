@@ -253,6 +253,7 @@ async function startRail(
     client,
     workspace: project.workspace,
     runId: run.runId,
+    journal: project.store.pathOf(run.runId),
     chain: plan.skill,
     standing: 'running',
     reason: '',

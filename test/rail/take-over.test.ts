@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { systemRuntime } from '../../src/core/runtime.ts'
 import { readPayload } from '../../src/hooks/prompt.ts'
@@ -13,7 +14,7 @@ const skills = {
   work: { body: 'WORK ON IT.' },
   publish: { body: 'PUBLISH IT.' },
 }
-const next: Sender = { kind: 'client', process: { pid: 2000, startedAt: 'noon' } }
+const next = { kind: 'client', process: { pid: 2000, startedAt: 'noon' } } satisfies Sender
 
 /** A chain whose client has been closed, and a new session in another process. */
 async function afterClosing() {
@@ -74,6 +75,28 @@ it('names the chains if there are several, and says nothing without one', async 
   session.sendAs(next)
   session.use('s2')
   expect((await session.prompt('rail resume'))?.systemMessage).toContain('Several chains')
+})
+
+it('stops a chain whose run was deleted, and does not continue it', async () => {
+  const session = await afterClosing()
+  const runtime = systemRuntime({ cwd: session.directory, home: session.home, env: session.env })
+  const [gone] = readRails(runtime)
+  if (gone?.kind !== 'rail') throw new Error('there is no rail')
+  rmSync(gone.rail.journal ?? '')
+  expect(await session.prompt('rail resume')).toBeUndefined()
+  expect(readRails(runtime)).toMatchObject([{ kind: 'rail', rail: { session: 's1' } }])
+  // Beside it, another chain is the only one that can continue.
+  session.use('s3')
+  await session.prompt('/ship')
+  session.end(next.process.pid)
+  session.sendAs({ kind: 'client', process: { pid: 3000, startedAt: 'one' } })
+  session.use('s4')
+  const answer = await session.prompt('rail resume')
+  expect(answer?.hookSpecificOutput?.additionalContext).toContain('WORK ON IT.')
+  session.use('s1')
+  expect(await session.bash('git push')).toContain('belongs to the step')
+  await session.prompt('rail stop')
+  expect(await session.bash('git push')).toBeUndefined()
 })
 
 it('keeps a rail that two hooks move into the same session', async () => {
