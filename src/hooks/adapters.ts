@@ -222,8 +222,9 @@ export const adapters: Readonly<Record<Platform, HookAdapter>> = {
     givesBefore: true,
     limit: { unit: 'bytes', amount: 4 * contextTokens, parts: 1 },
     steps: {
-      user: 'Type /hooks in Codex and trust the hook of skillrail.',
-      project: 'Trust the project in Codex, then type /hooks and trust the hook of skillrail.',
+      user: 'At its next start Codex asks about new hooks: choose "Trust all and continue", or trust them in /hooks.',
+      project:
+        'Trust the project in Codex, then its new hooks, when Codex asks about them or in /hooks.',
     },
   },
   /** Run with 1.0.102: only a flat answer counts, under either name of the event. */

@@ -209,18 +209,46 @@ function packageStatus(
   return { name, path, run: answer() }
 }
 
-/** How the chains that a user finds here are called in the clients that run them as rails. */
-export function startableChains(
+/** A chain here, and a client that runs it as a rail. */
+export interface ChainStart {
+  chain: string
+  /** The folder of the skill. */
+  directory: string
+  platform: Platform
+  /** What a user types in the client. */
+  call: string
+  /** Whether the client reads the skill. Otherwise it knows no such call. */
+  isRead: boolean
+}
+
+/** Returns how the chains that a user finds here are started in clients that run them as rails. */
+export function chainStarts(
   { runtime, settings }: CheckContext,
   clients: readonly { platform: Platform }[],
-): string[] {
+): ChainStart[] {
   if (settings.rail.start === 'never') return []
-  const calls = clients.flatMap(({ platform }) => railFacts(platform).start ?? [])
   const { skills } = discoverSkills(discoverOptionsFrom(runtime, settings))
   const chains = skills.filter(({ fields }) => fields.chain && fields.userInvocable)
-  return chains.flatMap(({ name }) =>
-    [...new Set(calls)].map((call) => call.replace('NAME', () => name)),
+  return chains.flatMap(({ name: chain, directory, clients: readers }) =>
+    clients.flatMap(({ platform }) => {
+      const call = railFacts(platform).start?.replace('NAME', () => chain)
+      const isRead = readers.includes(platform)
+      return call === undefined ? [] : [{ chain, directory, platform, call, isRead }]
+    }),
   )
+}
+
+/** Returns the calls of chains with the clients that know them, as in `/release in Claude Code`. */
+export function startLine(starts: readonly ChainStart[]): string {
+  const read = Map.groupBy(
+    starts.filter(({ isRead }) => isRead),
+    ({ call }) => call,
+  )
+  const parts = Array.from(read, ([call, of]) => {
+    const names = [...new Set(of.map(({ platform }) => adapters[platform].title))]
+    return `${safeLine(call)} in ${names.join(', ')}`
+  })
+  return parts.join('; ')
 }
 
 /** Whether chains run as rails in a client. */

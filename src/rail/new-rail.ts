@@ -3,6 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { isObject, parseJson } from '#core/json'
 import { findWorkspace, readRegularFile } from '#core/read-files'
 import type { Runtime } from '#core/runtime'
+import type { Platform } from '#hooks/adapters'
 import { railFacts } from '#hooks/rail-facts'
 import { installedPlatforms, type PlatformStatus, platformStatuses } from '#hooks/status'
 import { locationTable } from '#library/locations'
@@ -65,8 +66,9 @@ export function planNewRail(runtime: Runtime, options: NewRailOptions): NewRail 
       return { client: title, call: (railFacts(platform).start ?? '').replace('NAME', () => name) }
     }),
     others: others.map((one) => {
-      const own = join(workspace, folderFor([one], workspace))
-      return { client: one.title, fix: linkTo(folder, own, runtime.cwd) }
+      const own = folderFor([one], workspace)
+      const otherwise = `skillrail new --rail ${name} --dir ${relative(runtime.cwd, join(workspace, own))}`
+      return { client: one.title, fix: linkTo(folder, own, runtime) ?? otherwise }
     }),
     isRepository: existsSync(join(workspace, '.git')),
     next: nextCommands(name, readers),
@@ -94,25 +96,40 @@ function folderFor(clients: readonly PlatformStatus[], workspace: string): strin
   return best?.project ?? '.agents/skills'
 }
 
-/** A command with which a client that reads the folder `own` alone reads `folder` too. */
-function linkTo(folder: string, own: string, cwd: string): string {
-  const path = relative(cwd, own)
-  if (existsSync(own)) return `skillrail new --rail NAME --dir ${path}`
-  const parent = relative(cwd, dirname(own)) || '.'
-  return `mkdir -p ${parent} && ln -s ${relative(dirname(own), folder)} ${path}`
+/**
+ * Returns a command after which a client that reads the project's folder `own` reads `folder` too; undefined if
+ * `own` exists.
+ */
+function linkTo(folder: string, own: string, runtime: Runtime): string | undefined {
+  const place = join(findWorkspace(runtime.cwd, runtime), own)
+  if (existsSync(place)) return undefined
+  const parent = relative(runtime.cwd, dirname(place)) || '.'
+  const link = `ln -s ${relative(dirname(place), folder)} ${relative(runtime.cwd, place)}`
+  return parent === '.' ? link : `mkdir -p ${parent} && ${link}`
 }
 
-/** Three commands that work here one after the other. */
+/** Returns a command after which a client reads a folder of skills of this project, if one command is enough. */
+export function wayToRead(
+  folder: string,
+  platform: Platform,
+  runtime: Runtime,
+): string | undefined {
+  const workspace = findWorkspace(runtime.cwd, runtime)
+  const isHere = locationTable.some(
+    ({ project }) => project !== undefined && join(workspace, project) === folder,
+  )
+  if (!isHere) return undefined
+  return linkTo(folder, folderFor(platformStatuses(runtime, [platform]), workspace), runtime)
+}
+
+/** Commands that work here one after the other. */
 function nextCommands(name: string, readers: readonly PlatformStatus[]): string[] {
   const [first] = readers
   if (first === undefined)
     return ['skillrail validate', 'skillrail trust', 'skillrail hooks status']
   const isReady = readers.some(({ rail }) => rail.state === 'ready')
-  return [
-    isReady ? 'skillrail validate' : `skillrail hooks install ${first.platform}`,
-    'skillrail trust',
-    `skillrail chain plan ${name}`,
-  ]
+  const hook = isReady ? [] : [`skillrail hooks install ${first.platform}`]
+  return [...hook, 'skillrail trust', `skillrail chain plan ${name}`]
 }
 
 /** Everything is committed. It holds or fails in any Git repository, and prints what differs. */

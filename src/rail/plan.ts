@@ -1,4 +1,6 @@
+import { resolve } from 'node:path'
 import { type Diagnostic, wrongUse } from '#core/errors'
+import { realPathOf } from '#core/read-files'
 import {
   allSteps,
   deniedCalls,
@@ -10,6 +12,7 @@ import {
 import { adapters, isPlatform, type Platform, platforms } from '#hooks/adapters'
 import { chainCalls, railFacts, type RailLimit, railLimits } from '#hooks/rail-facts'
 import { type PlatformStatus, platformStatuses, type RailState } from '#hooks/status'
+import { discoverOptionsFrom, discoverSkills } from '#library/discover'
 import type { RunContext } from '#project/chains'
 import { type PlanAnswer, type PlanOptions, planSkill } from '#project/runs'
 
@@ -45,12 +48,15 @@ export async function planForClients(
   const statuses = platformStatuses(context.runtime, client === undefined ? platforms : [client])
   const isOff = context.settings.rail.start === 'never'
   const ready = isOff ? [] : statuses.filter(({ rail }) => rail.state === 'ready')
-  const isDone = isOfRail && ready.length > 0
+  const readers = ready.filter(({ platform }) => startsIn(context, plan, platform))
+  const isDone = isOfRail && readers.length > 0
   const shown = isDone ? await planSkill(context, name, { ...options, driven: true }) : plan
   const place = { path: plan.path }
   const diagnostics = isDone
-    ? [...shown.diagnostics, executedBy(ready, shown, place)]
-    : shown.diagnostics.map((one) => withRailHint(one, { isOfRail, isOff, statuses, client }))
+    ? [...shown.diagnostics, executedBy(readers, shown, place)]
+    : shown.diagnostics.map((one) =>
+        withRailHint(one, { isOfRail, isOff, statuses, client, ready }),
+      )
   const unenforced =
     guards.length > 0 && ready.length === 0 ? [noHook(shown, place, isOff, client)] : []
   const answer = { ...shown, diagnostics: [...diagnostics, ...unenforced] }
@@ -63,6 +69,18 @@ export async function planForClients(
 function clientNamed(name: string): Platform {
   if (isPlatform(name)) return name
   throw wrongUse(`--client ${name} is not a client`, `Known are ${platforms.join(', ')}.`)
+}
+
+/** Whether a user can call the chain in a client, which must read its skill. */
+function startsIn(
+  context: RunContext,
+  { path }: Pick<PlanAnswer, 'path'>,
+  platform: Platform,
+): boolean {
+  const { skills } = discoverSkills(discoverOptionsFrom(context.runtime, context.settings))
+  const file = realPathOf(resolve(context.runtime.cwd, path))
+  if (file === undefined) return false
+  return skills.some((skill) => realPathOf(skill.path) === file && skill.clients.includes(platform))
 }
 
 /** A skill that is not a chain is planned as a chain of itself: no rail does that. */
@@ -109,16 +127,20 @@ function withRailHint(
     isOff: boolean
     statuses: readonly PlatformStatus[]
     client: Platform | undefined
+    ready: readonly PlatformStatus[]
   },
 ): Diagnostic {
   if (diagnostic.code !== 'no-executor' || !about.isOfRail) return diagnostic
-  const { isOff, statuses, client } = about
+  const { isOff, statuses, client, ready } = about
   const [status] = statuses
   const unable = client !== undefined && status?.rail.state === 'unsupported'
   if (unable) return { ...diagnostic, hint: railLimits(client)[0]?.text }
+  const titles = ready.map(({ title }) => title).join(', ')
   const rail = isOff
     ? 'An agent client does the step as a rail once the setting rail.start is "invoked".'
-    : `An agent client does the step as a rail after: skillrail hooks install${client === undefined ? '' : ` ${client}`}.`
+    : ready.length > 0
+      ? `An agent client does the step as a rail if it reads the chain's folder. Those with the hook do not: ${titles}.`
+      : `An agent client does the step as a rail after: skillrail hooks install${client === undefined ? '' : ` ${client}`}.`
   return { ...diagnostic, hint: `${rail} ${diagnostic.hint ?? ''}`.trim() }
 }
 

@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { makeSession } from './_session.ts'
@@ -40,14 +41,14 @@ describe('the plan of a chain that has steps without a script', () => {
 
   it('is not an error once a client has the hook, while run still refuses', async () => {
     const { plan, cli } = plans()
-    expect((await cli('hooks', 'install', 'codex')).code).toBe(0)
+    expect((await cli('hooks', 'install', 'claude')).code).toBe(0)
     const { code, codes, diagnostics, steps } = await plan()
     expect([code, codes]).toEqual([0, ['rail-executes']])
-    expect(diagnostics[0].message).toContain('$ship')
+    expect(diagnostics[0].message).toContain('/ship')
     expect(steps).toMatchObject([{ executor: 'driven' }, { executor: 'driven' }])
     expect((await cli('run', 'ship')).code).toBe(3)
     expect((await cli('run', 'ship', '--dry-run')).code).toBe(3)
-    expect((await plan('--client', 'claude')).code).toBe(3)
+    expect((await plan('--client', 'codex')).code).toBe(3)
     expect((await plan('--via', 'claude')).codes).not.toContain('rail-executes')
   })
 
@@ -106,8 +107,27 @@ it('starts no rail in a client that does not report the end of a turn, and names
   expect(await prompt('rail status')).toBeUndefined()
 })
 
-it('hooks install names the chains that run as rails, as each client invokes them', async () => {
-  const { cli } = makeSession(ship)
-  const { stderr, stdout } = await cli('hooks', 'install', 'claude', 'codex')
-  expect(stderr + stdout).toContain('run as rails when you call them: /ship, $ship')
+it('is an error while the clients with the hook do not read the chain, and names them', async () => {
+  const { cli, plan, directory } = plans()
+  await cli('hooks', 'install', 'codex')
+  const { code, diagnostics } = await plan()
+  expect(code).toBe(3)
+  expect(diagnostics[0].hint).toContain('do not: Codex.')
+  mkdirSync(join(directory, '.agents'))
+  symlinkSync('../.claude/skills', join(directory, '.agents/skills'))
+  expect(await plan()).toMatchObject({ code: 0, codes: ['rail-executes'] })
+})
+
+it('hooks install names a chain for the clients that read it, and says what makes the others read it', async () => {
+  const { cli, directory } = makeSession(ship)
+  const { stderr } = await cli('hooks', 'install', 'claude', 'codex')
+  expect(stderr).toContain('Start a chain: /ship in Claude Code\n')
+  const fix = 'mkdir -p .agents && ln -s ../.claude/skills .agents/skills'
+  expect(stderr).toContain(
+    `Codex cannot start ship: it does not read .claude/skills. So that it does: ${fix}\n`,
+  )
+  execFileSync('sh', ['-c', fix], { cwd: directory })
+  const again = await cli('hooks', 'install', 'claude', 'codex')
+  expect(again.stderr).toContain('Start a chain: /ship in Claude Code; $ship in Codex\n')
+  expect(again.stderr).not.toContain('cannot start')
 })

@@ -1,11 +1,16 @@
+import { dirname, relative } from 'node:path'
 import { type Context, defineCommand, option, type Screen } from '#core/command'
 import { contradiction, exitCode, SkillrailError, UsageError } from '#core/errors'
+import type { Runtime } from '#core/runtime'
 import { amount, didYouMean, linesText, safeLine, safeText } from '#core/text'
 import { unifiedDiff } from '#core/unified-diff'
 import { adapters, isPlatform, launcherName, type Platform, platforms } from '#hooks/adapters'
+import { wayToRead } from '#rail/new-rail'
 import { refuseWhileGuarded } from '#rail/refuse'
 import { type FileChange, installHook, uninstallHook } from '#hooks/install'
 import {
+  type ChainStart,
+  chainStarts,
   type HooksStatus,
   hooksStatus,
   installedPlatforms,
@@ -13,7 +18,7 @@ import {
   type PlatformStatus,
   railLine,
   runAnswers,
-  startableChains,
+  startLine,
   type Registered,
 } from '#hooks/status'
 import type { AppliedGuards } from '#trust/accepted-guards'
@@ -32,7 +37,9 @@ interface ChangesResult {
   /** What the user still has to do before a hook runs; after an installation. */
   steps?: readonly { platform: Platform; text: string }[]
   /** How the chains that run as rails here are called; after an installation. */
-  chains?: readonly string[]
+  chains?: readonly ChainStart[]
+  /** The chains that a client cannot start, each in a sentence; after an installation. */
+  unread?: readonly string[]
 }
 
 const changeOptions = {
@@ -58,16 +65,16 @@ export const install = defineCommand<ChangesResult>()({
       throw new UsageError({ code: 'client-missing', message, hint })
     }
     const result = await changeEach(context, clients, values, installHook)
-    const chains = values.dryRun ? [] : startableChains(context, result.changes)
+    const chains = values.dryRun ? [] : chainStarts(context, result.changes)
     const steps = result.changes.flatMap(({ platform, scope }) => {
       const { steps: needed } = adapters[platform]
       return needed[scope] === undefined ? [] : { platform, text: needed[scope] }
     })
-    return { ...result, steps, chains }
+    return { ...result, steps, chains, unread: unreadLines(chains, context.runtime) }
   },
   exitCode: codeOf,
   render: changesText,
-  notes({ changes, dryRun, steps = [], chains = [] }) {
+  notes({ changes, dryRun, steps = [], chains = [], unread = [] }) {
     const backups = changes.filter(({ backup }) => backup !== undefined)
     const others = changes.flatMap(({ platform }) => {
       const { title, note } = adapters[platform]
@@ -76,12 +83,29 @@ export const install = defineCommand<ChangesResult>()({
     return [
       ...steps.map(({ text }) => `To do: ${text}`),
       ...others,
-      chains.length > 0 &&
-        `Chains that run as rails when you call them: ${chains.map(safeLine).join(', ')}`,
+      ...unread.map(safeLine),
+      chains.some(({ isRead }) => isRead) && `Start a chain: ${startLine(chains)}`,
       backups.length > 0 && !dryRun && 'To restore your files: skillrail hooks uninstall',
     ]
   },
 })
+
+function unreadLines(starts: readonly ChainStart[], runtime: Runtime): string[] {
+  const unread = starts.filter(({ isRead }) => !isRead)
+  const folders = Map.groupBy(
+    unread,
+    ({ platform, directory }) => `${platform} ${dirname(directory)}`,
+  )
+  return [...folders.values()].flatMap(([first, ...others]) => {
+    if (first === undefined) return []
+    const { platform, directory } = first
+    const folder = dirname(directory)
+    const fix = wayToRead(folder, platform, runtime)
+    const names = [first, ...others].map(({ chain }) => chain).join(', ')
+    const place = relative(runtime.cwd, folder)
+    return `${adapters[platform].title} cannot start ${names}: it does not read ${place}${fix === undefined ? '' : `. So that it does: ${fix}`}`
+  })
+}
 
 export const uninstall = defineCommand<ChangesResult>()({
   arguments: { '[client...]': 'clients to remove the hook from; default: all' },
