@@ -7,6 +7,7 @@ import { callTool } from '#tools/call/call-tool'
 import { reasonToAsk } from '#tools/call/consent'
 import { outcomeValue } from '#tools/call/content'
 import type { CallContext, CallGate } from '#tools/call/context'
+import { readsHere } from '#tools/call/foresee'
 import { callFailureText } from '#tools/call/failure-text'
 import { createSchemaChecker } from '#tools/call/schema-checker'
 import type { ServerDefinition } from '#tools/config/model'
@@ -192,16 +193,20 @@ export class AgentServers {
 
   #agentTool(tool: ToolDefinition): AgentTool {
     const { id, server, name, description, inputSchema } = tool
-    const reason = reasonToAsk(tool, {
+    const rules = {
       permissions: this.#options.settings.tools,
       rules: () => ({ trusted: this.#trusted.has(server) }),
-    })
+    }
+    const reason = reasonToAsk(tool, rules)
+    const readOnly = readsHere(tool, rules)
     return {
       name: `${server}.${name}`,
       description,
       inputSchema,
       aliases: [id, `mcp__${id}`],
-      readOnly: reason === undefined,
+      readOnly,
+      // By `tools.allow`: it may still change something, which permission mode plan forbids.
+      needsApproval: reason === undefined && !readOnly ? false : undefined,
       mustAsk: reason === 'setting' ? 'the setting tools.ask names it' : undefined,
       origin: { kind: 'mcp', server },
       /** Throws if the result of the server is an error. */

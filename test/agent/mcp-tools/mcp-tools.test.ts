@@ -51,6 +51,21 @@ describe('MCP servers of an agent', () => {
     expect(reached()).toEqual([])
   })
 
+  it('need no yes for a tool that the user allows, which permission mode plan still refuses', async () => {
+    const { server, agent, reached, home } = place()
+    mkdirSync(join(home, '.config', 'skillrail'), { recursive: true })
+    const settings = { tools: { allow: ['own__create_thing'] } }
+    writeFileSync(join(home, '.config', 'skillrail', 'config.json'), JSON.stringify(settings))
+    const replies = () => [call('own__create_thing', { name: 'x' }), says('Done.')]
+    const planner = agent(replies(), { mcp: [server], permissionMode: 'plan' })
+    await planner.generate('Create it.')
+    expect(results(planner)[0]).toContain('Error')
+    expect(reached()).toEqual([])
+    const writer = agent(replies(), { mcp: [server], permissionMode: 'dont-ask' })
+    await writer.generate('Create it.')
+    expect(reached()).toHaveLength(1)
+  })
+
   it('can be those of the project, all or by name', async () => {
     const { agent } = place()
     for (const mcp of ['project', ['things']] as const) {
