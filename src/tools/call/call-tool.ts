@@ -199,6 +199,7 @@ export function stepCaller(context: CallContext): StepCaller {
   return async (tool, params, signal = context.signal) => {
     const inner: CallContext = { ...context, gate: undefined, signal }
     try {
+      requireApprovedStep((await findTool(tool, inner)).tool, context)
       const report = await callTool({ tool, params }, inner)
       if (report.status === 'success') {
         return { ok: true, text: outcomeText(report.outcome), value: outcomeValue(report.outcome) }
@@ -209,6 +210,17 @@ export function stepCaller(context: CallContext): StepCaller {
       return { ok: false, error: error.message, suggestion: error.hint }
     }
   }
+}
+
+/** Nobody is asked while the steps of a workflow run, and a tool of `tools.ask` always needs a yes. */
+function requireApprovedStep({ id }: ToolSummary, context: CallContext): void {
+  if (permissionOf(id, context.permissions) !== 'ask') return
+  if (context.approvedSteps?.has(id) === true) return
+  throw new ToolRefusedError({
+    code: 'tool-needs-yes',
+    message: `${id} needs your approval. The setting tools.ask names it.`,
+    hint: `Call ${id} first: the step then counts as done.`,
+  })
 }
 
 type Finding = readonly [code: string, message: string]

@@ -33,6 +33,8 @@ export interface CallContext {
    */
   hold?: ((tool: ToolSummary, now?: ToolDefinition) => ToolHold | undefined) | undefined
   permissions?: ToolPermissions | undefined
+  /** IDs of tools that always ask, and that a user allowed as prerequisites. */
+  approvedSteps?: ReadonlySet<string> | undefined
   gate?: CallGate | undefined
   log?: ((record: CallRecord) => Promise<void>) | undefined
   retry: RetrySettings

@@ -6,6 +6,7 @@ import type { DirectiveKind, ToolStep } from './directive-text.ts'
 import { findDefinition } from './find-tool.ts'
 import { foreseeCall, foreseeGuard, foreseeSteps } from './foresee.ts'
 import { checkSteps, runSteps, type StepOptions, type StepsResult } from './steps.ts'
+import { permissionOf } from '#tools/workflow/match'
 
 /** What calls are made for. */
 export interface CallPurpose {
@@ -42,15 +43,18 @@ export async function makeSteps(
   await checkSteps(kind, steps, context)
   const planned = await foreseeSteps(kind, steps, context)
   const possible: CallToAllow[] = []
+  const prerequisites: CallToAllow[] = []
   for (const one of planned) {
-    const refused = await refusalOf(one, purpose, setup)
+    const { refused, asking } = await guardOf(one, purpose, setup)
     if (refused && kind === 'chain') throw refused
-    if (!refused && one.problems.length === 0) possible.push(one)
+    if (refused || one.problems.length > 0) continue
+    possible.push(one)
+    prerequisites.push(...asking)
   }
   // A chain ends before a wrong first call. A later one may become right meanwhile.
   const ofChain = planned[0]?.problems.length === 0 ? planned : []
   const allowed: readonly CallToAllow[] = kind === 'chain' ? ofChain : possible
-  await requireYes(allowed, purpose.texts, setup)
+  if (allowed.length > 0) await requireYesBefore(prerequisites, allowed, purpose, setup)
   const keyOf = ({ tool: { id }, params }: CallToAllow): string =>
     kind === 'chain' ? id : `${id} ${JSON.stringify(params)}`
   const keys = new Set(allowed.map(keyOf))
@@ -73,12 +77,15 @@ export async function requirePlan(
   purpose: CallPurpose,
   setup: ConsentSetup,
 ): Promise<void> {
+  const prerequisites: CallToAllow[] = []
   for (const call of calls) {
-    const refused = await refusalOf(call, purpose, setup)
+    const { refused, asking } = await guardOf(call, purpose, setup)
     if (refused) throw refused
+    prerequisites.push(...asking)
   }
   const [first] = calls
-  if (first && (await isPossible(first, setup))) await requireYes(calls, purpose.texts, setup)
+  if (first && (await isPossible(first, setup)))
+    await requireYesBefore(prerequisites, calls, purpose, setup)
 }
 
 /** Nobody is asked about a call that is refused, or that has wrong parameters and is never made. */
@@ -87,17 +94,39 @@ async function requireCall(
   purpose: CallPurpose,
   setup: ConsentSetup,
 ): Promise<void> {
-  const refused = await refusalOf(call, purpose, setup)
+  const { refused, asking } = await guardOf(call, purpose, setup)
   if (refused) throw refused
-  if (await isPossible(call, setup)) await requireYes([call], purpose.texts, setup)
+  if (await isPossible(call, setup)) await requireYesBefore(asking, [call], purpose, setup)
 }
 
-async function refusalOf(
+/** Why a call is refused, and the prerequisites before it whose tools always ask. */
+async function guardOf(
   { tool, params }: CallToAllow,
   { requestText }: CallPurpose,
   { context }: ConsentSetup,
-): Promise<Error | undefined> {
-  return (await foreseeGuard(tool, params, context, requestText)).refused
+): Promise<{ refused: Error | undefined; asking: CallToAllow[] }> {
+  const { refused, before } = await foreseeGuard(tool, params, context, requestText)
+  const asking: CallToAllow[] = []
+  for (const { id, params: stepParams } of before?.prerequisites ?? []) {
+    if (id === undefined || permissionOf(id, context.permissions) !== 'ask') continue
+    asking.push({ tool: await findDefinition(id, context), params: stepParams })
+  }
+  return { refused, asking }
+}
+
+/** Requires one yes to calls and the prerequisites before them, which may then be called. */
+async function requireYesBefore(
+  prerequisites: readonly CallToAllow[],
+  calls: readonly CallToAllow[],
+  { texts }: CallPurpose,
+  setup: ConsentSetup,
+): Promise<void> {
+  const keyOf = ({ tool: { id }, params }: CallToAllow): string => `${id} ${JSON.stringify(params)}`
+  const once = new Map(prerequisites.map((call) => [keyOf(call), call]))
+  await requireYes([...once.values(), ...calls], texts, setup)
+  const { context } = setup
+  const approved = prerequisites.map(({ tool: { id } }) => id)
+  context.approvedSteps = new Set([...(context.approvedSteps ?? []), ...approved])
 }
 
 async function isPossible(

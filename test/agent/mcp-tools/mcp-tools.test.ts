@@ -66,6 +66,34 @@ describe('MCP servers of an agent', () => {
     expect(reached()).toHaveLength(1)
   })
 
+  it('make no prerequisite that always asks, until the agent has called it itself', async () => {
+    const { agent, reached, home, workflows } = place()
+    mkdirSync(join(home, '.config', 'skillrail'), { recursive: true })
+    const settings = { tools: { ask: ['things__get_echo'] } }
+    writeFileSync(join(home, '.config', 'skillrail', 'config.json'), JSON.stringify(settings))
+    const first = { step: 1, tool: 'get_echo', description: 'First.', params: { message: 'hi' } }
+    const triggers = { tools: ['create_thing'] }
+    workflows({ guard: { description: 'Echoes.', triggers, prerequisites: [first] } })
+    const create = call('things__create_thing', { name: 'x' })
+    const asked: string[] = []
+    const writer = agent(
+      [create, call('things__get_echo', { message: 'hi' }), create, says('Done.')],
+      {
+        mcp: ['things'],
+        approver: async ({ tool: { name } }) => {
+          asked.push(name)
+          return { approved: true }
+        },
+      },
+    )
+    await writer.generate('Create it.')
+    const [refused, ...others] = results(writer)
+    expect(refused).toContain('things__get_echo needs your approval')
+    expect(others).toEqual(['hi 1', 'created x'])
+    expect(asked).toEqual(['things.create_thing', 'things.get_echo', 'things.create_thing'])
+    expect(reached()).toHaveLength(2)
+  })
+
   it('can be those of the project, all or by name', async () => {
     const { agent } = place()
     for (const mcp of ['project', ['things']] as const) {
