@@ -1,5 +1,5 @@
 import { mapParameters } from '#tools/parameters/map-parameters'
-import { isGrammar, only, wordsOfInitials } from '#tools/parameters/reading'
+import { isGrammar, only, Reading, saysItReads, wordsOfInitials } from '#tools/parameters/reading'
 import { findSlots, splitClauses } from '#tools/parameters/slots'
 import { type PlannedCall, planRequest, type PlanTools } from '#tools/parameters/plan-request'
 import { parametersOf } from '#tools/parameters/parameter'
@@ -91,6 +91,7 @@ function isGiven(request: string, route: Route, tools: PlanTools): boolean {
   const isSaid = steps.some(({ trace }) => trace.some(({ text }) => text !== ''))
   if (!isSaid || !takesAll(steps) || !isComplete(steps)) return false
   if (!isSafeUnnamed(route.tool ?? '', request, tools)) return false
+  if (isOnlyAbout(request, route.tool ?? '', tools)) return false
   const others = route.candidates.slice(1, maxConsidered).map(({ tool }) => plan(tool))
   return route.decision === 'answer' || !others.some((one) => takesAll(one) && isComplete(one))
 }
@@ -107,6 +108,25 @@ function isSafeUnnamed(tool: string, request: string, tools: PlanTools): boolean
     parametersOf(inputSchema).some(({ required }) => required) &&
     plainWords(request).some((word) => stemOf(word) === stemOf(verb))
   )
+}
+
+/**
+ * Whether a request asks or tells something about what a tool that may change something does: `why was PR 17 declined`,
+ * `PR 17 is merged`.
+ */
+function isOnlyAbout(request: string, id: string, tools: PlanTools): boolean {
+  const tool = tools.definition(id)
+  if (!tool || tools.reads?.(id) === true || saysItReads(tool)) return false
+  const reading = new Reading(request, tool, new Set())
+  const isInflected = (name: string) => {
+    const said = reading.tokens.filter(({ kind, stem }) => !kind && stem === stemOf(name))
+    return (
+      said.length > 0 &&
+      !/(?:ed|ing)$/.test(name) &&
+      said.every(({ word }) => /(?:ed|ing)$/.test(word))
+    )
+  }
+  return reading.isQuestion() || reading.name.some(isInflected)
 }
 
 /** Whether the request itself gives every value. */
@@ -134,7 +154,8 @@ function calledTool(request: string, route: Route, tools: PlanTools): string | u
     const rivals = best5.filter((other) => other !== candidate)
     const isOpen =
       count < Infinity && rivals.some((other) => differsInVerb(plain, candidate, other, tools))
-    return isClear && !isOpen && takesAll(planRequest([{ text: request, tool }], tools))
+    const isAsked = !isOnlyAbout(request, tool, tools)
+    return isClear && !isOpen && isAsked && takesAll(planRequest([{ text: request, tool }], tools))
       ? [{ tool, count }]
       : []
   })

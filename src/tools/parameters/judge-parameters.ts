@@ -12,6 +12,7 @@ import {
   type MappedValue,
   namingWords,
   Reading,
+  saysItReads,
   type Token,
 } from './reading.ts'
 import { findSlots, maxRequestLength } from './slots.ts'
@@ -31,8 +32,17 @@ export function judgeParameters(
   params: JsonObject,
   { mayChange }: { mayChange: boolean },
 ): JudgedParameters {
-  const judge = new Judge(request.slice(0, maxRequestLength), tool, params)
-  const doubtful = Object.keys(params).filter((name) => judge.isDoubtful(name))
+  const text = request.slice(0, maxRequestLength)
+  const whole = new Judge(text, tool, params, mayChange)
+  const unsaid = Object.keys(params).filter((name) => whole.isDoubtful(name))
+  // A default that nobody says is left out: the call is the same.
+  const defaults = unsaid.filter((name) => whole.isOptionalDefault(name))
+  if (defaults.length > 0) {
+    const said = Object.entries(params).filter(([name]) => !defaults.includes(name))
+    return judgeParameters(request, tool, Object.fromEntries(said), { mayChange })
+  }
+  const judge = whole
+  const doubtful = unsaid
   const open = judge.reading
     .open()
     .filter((one) => one.required || (mayChange && isOpenAction(one, judge.reading)))
@@ -42,7 +52,7 @@ export function judgeParameters(
     unplaced: judge.unplaced(mayChange),
     identifying: [],
     trace: [...judge.reading.found.values()],
-    doubts: judge.exchangeable(),
+    doubts: [...judge.questions(), ...judge.exchangeable()],
   }
 }
 
@@ -65,20 +75,24 @@ class Judge {
   /** The same without the model's values, whose descriptions explain no word here. */
   readonly #bare: Reading
   readonly #text: string
+  readonly #mayChange: boolean
   readonly #params: JsonObject
   readonly #stems: ReadonlySet<string>
   /** What the words alone say, by parameter. */
   readonly #byWords: ReadonlyMap<string, MappedValue>
   readonly #leaves: readonly Leaf[]
+  readonly #nameStems: ReadonlySet<string>
   /** Words of all values, stemmed. */
   readonly #placed: ReadonlySet<string>
 
-  constructor(text: string, tool: ToolDefinition, params: JsonObject) {
+  constructor(text: string, tool: ToolDefinition, params: JsonObject, mayChange: boolean) {
     this.#text = text
+    this.#mayChange = mayChange
     this.#params = params
     this.reading = new Reading(text, tool, new Set())
     this.#bare = new Reading(text, tool, new Set())
     this.#stems = new Set(plainWords(text).map(stemOf))
+    this.#nameStems = new Set(this.reading.name.map(stemOf))
     const { trace } = mapParameters(text, tool)
     this.#byWords = new Map(trace.map((one) => [one.parameter, one]))
     this.#leaves = Object.entries(params).flatMap(([name, value]) => leavesOf(name, value))
@@ -102,7 +116,27 @@ class Judge {
     // `since 5 March 2026` is not `since: 5`.
     const isDerived = typeof value === 'string' && derivesFrom(value, this.#text)
     if (isLabelled && !isDerived && this.#contradicts(byWords, value)) return true
-    return !leavesOf(name, value).every((leaf) => this.#isFounded(leaf, parameter))
+    const leaves = leavesOf(name, value)
+    if (this.#mayChange && leaves.some((leaf) => this.#isSaidTooRarely(leaf))) return true
+    return !leaves.every((leaf) => this.#isFounded(leaf, parameter))
+  }
+
+  isOptionalDefault(name: string): boolean {
+    const parameter = this.#parameter(name)
+    const value = this.#params[name]
+    return (
+      parameter?.required === false &&
+      parameter.default !== undefined &&
+      isDeepStrictEqual(parameter.default, value)
+    )
+  }
+
+  /** Whether more values have a piece than the request says it: `17` of `PR 17` is not the version too. */
+  #isSaidTooRarely({ value }: Leaf): boolean {
+    const text = String(value)
+    const said = occurrences(text, this.#text)
+    if (typeof value === 'boolean' || said === 0) return false
+    return this.#leaves.filter((leaf) => String(leaf.value) === text).length > said
   }
 
   /** Whether the request says another value for a parameter, which is not part of this one. */
@@ -117,14 +151,31 @@ class Judge {
     const { value } = leaf
     if (value === null) return true
     if (typeof value === 'boolean') return this.#isFlag(value, parameter)
+    if (this.#mayChange && parameter?.required !== true && this.#isOnlyName(String(value)))
+      return false
     if (this.#isSaid(String(value))) return true
     const choices = parameter ? choicesOf(parameter) : []
     if (choices.includes(value)) return this.#isChosen(String(value), parameter)
     return (
-      isDefault(value, parameter) ||
+      isRequiredDefault(value, parameter) ||
       derivesFrom(String(value), this.#text) ||
       this.#isComposed(String(value))
     )
+  }
+
+  /** Whether all words of a value only name the tool: `merge` of `merge PR 17` is not a strategy. */
+  #isOnlyName(value: string): boolean {
+    const words = plainWords(value).filter((word) => !isGrammar(word))
+    const tokens = this.reading.tokens
+    const isName = (word: string) => {
+      const stem = stemOf(word)
+      const isInPiece = tokens.some(
+        ({ kind, text }) => kind && plainWords(text).map(stemOf).includes(stem),
+      )
+      const isRepeated = tokens.filter((token) => !token.kind && token.stem === stem).length > 1
+      return this.#nameStems.has(stem) && !isInPiece && !isRepeated
+    }
+    return words.length > 0 && words.every(isName)
   }
 
   #isSaid(value: string): boolean {
@@ -142,26 +193,40 @@ class Judge {
 
   /** A choice that is not said needs a word of the request that nothing else explains: `by train` for `transit`. */
   #isChosen(choice: string, parameter: Parameter | undefined): boolean {
-    const isNamed = plainWords(choice).some((word) => this.#hasWord(word))
+    const choices = parameter ? choicesOf(parameter) : []
+    const others = choices.map((one) => plainWords(plainText(one)))
+    const isNamed = plainWords(choice).some((word) => {
+      const isTold = this.#nameStems.has(stemOf(word)) || others.every((one) => one.includes(word))
+      return this.#hasWord(word) && !isGrammar(word) && !(this.#mayChange && isTold)
+    })
     const isRequired = parameter?.required === true
     return (
       isNamed ||
       isRequired ||
-      isDefault(choice, parameter) ||
+      isRequiredDefault(choice, parameter) ||
       this.#unexplained(parameter).length > 0
     )
   }
 
   /** A flag is on if the request says a word of it, and off if it is negated or not said. */
   #isFlag(value: boolean, parameter: Parameter | undefined): boolean {
-    if (!parameter || isDefault(value, parameter)) return true
-    const ofTool = new Set(this.reading.name.map(stemOf))
-    const named = this.#tokensOf(parameter.name).filter(({ stem }) => !ofTool.has(stem))
+    if (!parameter || isRequiredDefault(value, parameter)) return true
+    const ofOthers = this.#mayChange ? this.#stemsOfOthers(parameter) : []
+    const named = this.#tokensOf(parameter.name).filter(
+      ({ stem }) => !this.#nameStems.has(stem) && !ofOthers.includes(stem),
+    )
     if (named.length > 0) return value !== named.some(({ negated }) => negated)
     const left = this.#unexplained(parameter)
     const isDescribed = this.#tokensOf(parameter.description).some((token) => left.includes(token))
     if (isDescribed) return value
     return parameter.required || left.length > 0
+  }
+
+  /** The words in the names of the other parameters with a value: `namespace` says nothing about `allNamespaces`. */
+  #stemsOfOthers(parameter: Parameter): string[] {
+    return this.reading.parameters
+      .filter(({ name }) => name !== parameter.name && Object.hasOwn(this.#params, name))
+      .flatMap(({ words }) => words.map(stemOf))
   }
 
   /** The words of the request that a text has. */
@@ -192,9 +257,9 @@ class Judge {
 
   /** The typed pieces, the labelled values, and with `words` also the plain words, that no value has. */
   unplaced(words: boolean): string[] {
-    const left = words ? this.#leftWords() : []
+    const left = words ? [...this.#leftWords(), ...this.#repeated()] : []
     const pieces = this.reading.tokens
-      .filter((token) => (token.kind ? !this.#isCarried(token) : left.includes(token)))
+      .filter((token) => left.includes(token) || (token.kind && !this.#isCarried(token)))
       .map(({ text }) => text)
     const labelled = [...this.#byWords.values()].filter(
       ({ parameter, value, rule }) =>
@@ -204,6 +269,19 @@ class Judge {
           !leavesOf('', value).every((leaf) => this.#hasPlaced(String(leaf.value)))),
     )
     return [...new Set([...pieces, ...labelled.map(({ text }) => text)])]
+  }
+
+  /** Pieces and words that the request says more often than the values have them: `HEAD` of `diff HEAD~1 HEAD`. */
+  #repeated(): Token[] {
+    const open = this.reading.tokens.filter(
+      (token) => !this.reading.isOfTool(token) && !namingWords.has(token.word),
+    )
+    return [...Map.groupBy(open, ({ word }) => word)].flatMap(([word, tokens]) => {
+      const [first] = tokens
+      const counts = this.#leaves.map(({ value }) => occurrences(word, String(value)))
+      const placed = counts.reduce((sum, count) => sum + count, 0)
+      return first && tokens.length > 1 && placed > 0 && placed < tokens.length ? [first] : []
+    })
   }
 
   #hasPlaced(value: string): boolean {
@@ -225,16 +303,39 @@ class Judge {
   #left(reading = this.reading): Token[] {
     return this.reading.tokens.filter((token) => {
       if (token.kind !== undefined || namingWords.has(token.word)) return false
-      return !this.#hasPlaced(token.word) && (token.negated || !reading.isKnown(token))
+      if (this.#hasPlaced(token.word)) return false
+      return token.negated || !(reading.isKnown(token) || this.#isVerbOfValue(token))
     })
   }
 
-  /** The words that neither a value, nor the tool, nor the description of another parameter explains. */
+  /** Whether the first word says what a given value does: `assign` an assignee, `rename` to a name, `set the title … to`. */
+  #isVerbOfValue(token: Token): boolean {
+    if (token !== this.reading.first) return false
+    const given = this.reading.parameters.filter(({ name }) => Object.hasOwn(this.#params, name))
+    const bare = token.word.replace(/^re(?=\p{L}{4})/u, '')
+    const isOf = (word: string) => word === bare || (bare.length > 3 && word.startsWith(bare))
+    return given.some((one) => one.words.some(isOf) || this.#isSetTo(one))
+  }
+
+  /** Whether the request has a word of a parameter's name, and later `to` before its value. */
+  #isSetTo({ name, words }: Parameter): boolean {
+    const { tokens } = this.reading
+    const texts = textsOf(this.#params[name] ?? null)
+    const label = tokens.findIndex((token) => !token.kind && words.includes(token.word))
+    return tokens.slice(label + 1).some(({ word, at }) => {
+      const next = tokens[at + 1]
+      return label >= 0 && word === 'to' && next && texts.some((text) => text.startsWith(next.text))
+    })
+  }
+
+  /** The words that neither a value, nor the tool, nor another parameter with a value explains. */
   #unexplained(parameter: Parameter | undefined): Token[] {
     const others = this.reading.parameters.filter(
       (one) => one.name !== parameter?.name && Object.hasOwn(this.#params, one.name),
     )
-    const explained = new Set(others.flatMap(({ description }) => this.#tokensOf(description)))
+    const explained = new Set(
+      others.flatMap((one) => this.#tokensOf(`${one.name} ${one.description}`)),
+    )
     return this.#left(this.#bare).filter((token) => !explained.has(token))
   }
 
@@ -242,10 +343,13 @@ class Judge {
     const agreed = [...this.#byWords.values()].flatMap(({ parameter, value, text }) =>
       isDeepStrictEqual(value, this.#params[parameter]) ? plainWords(text) : [],
     )
-    const unsaid = this.reading.open().flatMap((one) => choicesOf(one).map(String))
+    const open = this.reading.open()
+    const defaults = open.flatMap(({ default: value }) => (typeof value === 'string' ? value : []))
+    const unsaid = open.flatMap((one) => choicesOf(one).map(String)).concat(defaults)
     const isOpenChoice = (token: Token) =>
       token.kind === undefined &&
       unsaid.includes(token.word) &&
+      !isGrammar(token.word) &&
       !this.reading.name.includes(token.word)
     const openChoices = this.reading.tokens.filter(
       (token) => isOpenChoice(token) && !this.#hasPlaced(token.word),
@@ -255,6 +359,11 @@ class Judge {
         !agreed.includes(word) &&
         !this.#leaves.some(({ value }) => derivesFrom(String(value), this.#text, text)),
     )
+  }
+
+  questions(): string[] {
+    const isOpen = this.#mayChange && this.reading.isQuestion() && !saysItReads(this.reading.tool)
+    return isOpen ? ['The request is a question, and the call may change something.'] : []
   }
 
   /** Two values that the schema would accept in each other's place, and the words do not say which is which. */
@@ -281,7 +390,23 @@ class Judge {
   #isExchangeable(one: Parameter, other: Parameter): boolean {
     const accepts = (parameter: Parameter, { name }: Parameter) =>
       textsOf(this.#params[name] ?? null).every((text) => fits(text, parameter.items ?? parameter))
-    return accepts(one, other) && accepts(other, one)
+    const isTold = this.#isBeside(one, other) || this.#isBeside(other, one)
+    return !isTold && accepts(one, other) && accepts(other, one)
+  }
+
+  /** Whether a value, and not the other one, follows a word that only its parameter has: `calendar primary`. */
+  #isBeside(one: Parameter, other: Parameter): boolean {
+    const own = one.words.filter((word) => !other.words.includes(word)).map(stemOf)
+    const isLabel = (token: Token | undefined) => token !== undefined && own.includes(token.stem)
+    const labels = this.#beforeValues(one)
+    return labels.length > 0 && labels.every(isLabel) && !this.#beforeValues(other).some(isLabel)
+  }
+
+  /** The token before each place of a parameter's value. */
+  #beforeValues({ name }: Parameter): (Token | undefined)[] {
+    const texts = textsOf(this.#params[name] ?? null)
+    const places = this.reading.tokens.filter(({ text }) => texts.includes(text))
+    return places.map(({ at }) => this.reading.tokens[at - 1])
   }
 
   #parameter(name: string): Parameter | undefined {
@@ -301,21 +426,27 @@ function textsOf(value: JsonValue): string[] {
   return typeof value === 'string' || typeof value === 'number' ? [plainText(value)] : []
 }
 
-function isDefault(value: JsonValue, parameter: Parameter | undefined): boolean {
-  return parameter?.default !== undefined && isDeepStrictEqual(parameter.default, value)
+function isRequiredDefault(value: JsonValue, parameter: Parameter | undefined): boolean {
+  return parameter?.required === true && isDeepStrictEqual(parameter.default, value)
 }
 
 /** Whether a text contains a piece that does not end inside a word or a number. */
 function occursIn(piece: string, text: string): boolean {
+  return occurrences(piece, text) > 0
+}
+
+function occurrences(piece: string, text: string): number {
+  if (piece === '') return 0
   const [lower, wanted] = [text.toLowerCase(), piece.toLowerCase()]
   const isWord = (at: number): boolean => /[\p{L}\p{N}]/u.test(lower.charAt(at))
   const isInside = (outer: number, inner: number) =>
     isWord(outer) && isWord(inner) && isDigit(lower, outer) === isDigit(lower, inner)
+  let count = 0
   for (let at = lower.indexOf(wanted); at >= 0; at = lower.indexOf(wanted, at + 1)) {
     const end = at + wanted.length
-    if (!isInside(at - 1, at) && !isInside(end, end - 1)) return true
+    if (!isInside(at - 1, at) && !isInside(end, end - 1)) count++
   }
-  return false
+  return count
 }
 
 function isDigit(text: string, at: number): boolean {

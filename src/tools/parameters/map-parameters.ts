@@ -13,6 +13,7 @@ import {
   namingWords,
   type MappedValue,
   only,
+  quantifiers,
   Reading,
   type Token,
 } from './reading.ts'
@@ -185,9 +186,16 @@ function inRow(tokens: readonly Token[], words: readonly string[], by: 'word' | 
 
 /** Places a value after a parameter's name: `page 2`, `uid btn-1`. */
 function placeNamed(reading: Reading): void {
-  for (const token of reading.tokens) {
-    const value = reading.isUsed(token) ? undefined : valueAfter(reading, token)
-    if (value) placeBeside(reading, token, value)
+  const pairs = reading.tokens.flatMap((label) => {
+    const value = reading.isUsed(label) ? undefined : valueAfter(reading, label)
+    return value ? [{ label, value }] : []
+  })
+  for (const { label, value } of pairs) {
+    if (reading.isUsed(label) || value.tokens.some((token) => reading.isUsed(token))) continue
+    const others = pairs.filter((one) => one.label.stem === label.stem && isTyped(one.value))
+    // `add story 413 to story 412`: the same word beside two values does not say which one is which.
+    if (isTyped(value) && others.length > 1) reading.doubt(value.tokens)
+    else placeBeside(reading, label, value)
   }
 }
 
@@ -205,6 +213,11 @@ function placeCounted(reading: Reading): void {
     if (isBefore && parameter)
       reading.take(parameter, token.text, 'named in the request', [token, label])
   }
+}
+
+/** Whether a value has a form of its own, such as a number. A plain word beside a label can be any word. */
+function isTyped({ tokens: [first] }: Beside): boolean {
+  return first?.kind !== undefined
 }
 
 interface Beside {
@@ -256,7 +269,11 @@ function isLabel(label: Token, parameter: Parameter, value: Beside): boolean {
   const isBare = first?.kind === undefined && !/^\p{Lu}+$/u.test(first?.text ?? '')
   const isText = /\s/.test(first?.text ?? '')
   if (isId && (isBare || isText || value.naming)) return false
-  if (isBare && !parameter.items) return words.includes(word) && !isGrammar(word)
+  // `due date` names a date, and is no value of `due_on`.
+  if (isBare && !parameter.items) {
+    const noun = words.findLast((one) => one !== 'name' && one !== 'title') ?? words.at(-1)
+    return (noun === word || words.at(-1) === word) && !isGrammar(word)
+  }
   return words.some((one) => !isGrammar(one) && one !== 'id' && stemOf(one) === label.stem)
 }
 
@@ -372,10 +389,13 @@ function chosen({ word, stem }: Token, choices: Parameter['choices']): string | 
 
 /** Places a flag if the request has all its words, with only grammar between them. A negation turns it off. */
 function placeFlags(reading: Reading): void {
-  const tokens = reading.tokens.filter(({ word }) => !isGrammar(word))
   const nameStems = reading.name.map(stemOf)
   for (const parameter of reading.open()) {
-    const stems = parameter.words.filter((word) => !isGrammar(word)).map(stemOf)
+    // `in the namespace shop` does not say `allNamespaces`.
+    const isWord = (word: string) =>
+      !isGrammar(word) || (quantifiers.has(word) && parameter.words.includes(word))
+    const tokens = reading.tokens.filter(({ word }) => isWord(word))
+    const stems = parameter.words.filter(isWord).map(stemOf)
     if (parameter.kind !== 'boolean' || stems.every((stem) => nameStems.includes(stem))) continue
     const words = inRow(tokens, stems, 'stem')
     if (words.length === 0 || words.some((token) => reading.isUsed(token))) continue

@@ -139,8 +139,7 @@ export class Reading {
   isKnown(token: Token): boolean {
     const { stem, word } = token
     // A request's verb only selects the tool: `run`, and `show` for a tool that reads.
-    const isVerb =
-      callingVerbs.has(word) || (readingVerbs.has(word) && readingVerbs.has(this.name[0] ?? ''))
+    const isVerb = callingVerbs.has(word) || (readingVerbs.has(word) && saysItReads(this.tool))
     return (
       isGrammar(word) ||
       plainPrepositions.has(word) ||
@@ -174,7 +173,7 @@ export class Reading {
    * nor a parameter that is required or has a value explain.
    */
   identifying(): string[] {
-    const verbs = [callingVerbs, readingVerbs.has(this.name[0] ?? '') ? readingVerbs : callingVerbs]
+    const verbs = [callingVerbs, saysItReads(this.tool) ? readingVerbs : callingVerbs]
     const open = new Set(this.open())
     const read = this.parameters.filter((one) => one.required || !open.has(one))
     const described = read.flatMap(({ name }) => [...(this.#described.get(name) ?? [])])
@@ -187,6 +186,11 @@ export class Reading {
       return !isGrammar(word) && !ofTool.has(stem) && !isVerb
     })
     return left.flatMap(({ text }) => plainWords(text))
+  }
+
+  /** Whether the request asks about something: `why was PR 17 declined`. `can you …` asks for a call. */
+  isQuestion(): boolean {
+    return interrogatives.has(this.tokens[0]?.word ?? '')
   }
 
   /** Whether a token is `called` before a value that a parameter took. */
@@ -203,12 +207,35 @@ export class Reading {
   }
 }
 
+const readingStems: ReadonlySet<string> = new Set([...readingVerbs].map(stemOf))
+
+/**
+ * Whether the name or the description of a tool starts with a verb that reads: `Get details of a task`. It only says how
+ * the words of a request are read, never that a call needs no approval.
+ */
+export function saysItReads(tool: ToolDefinition): boolean {
+  return wordsOfTool(tool).reads
+}
+
+function startsWithReading({ name, description }: ToolDefinition): boolean {
+  const [first = ''] = plainWords(name)
+  const [verb = ''] = plainWords(ownDescription(description))
+  return readingVerbs.has(first) || readingStems.has(stemOf(verb))
+}
+
+/** Returns a description without the name of its product: `Notion | Update a block`. */
+export function ownDescription(description: string): string {
+  const text = description.slice(0, 500).trimStart()
+  return text.replace(/^[\w -]{1,40}\|/, '').trimStart()
+}
+
 interface ToolWords {
   vocabulary: Set<string>
   /** By parameter. */
   described: ReadonlyMap<string, ReadonlySet<string>>
   /** Everything that the tool says about itself, in lower case. */
   texts: string
+  reads: boolean
 }
 
 const wordsByTool = new WeakMap<ToolDefinition, ToolWords>()
@@ -228,6 +255,7 @@ function wordsOfTool(tool: ToolDefinition): ToolWords {
       parameters.map((one) => [one.name, stemsOf([one.name, plainDescription(one.description)])]),
     ),
     texts: [...own, description, ...about, ...choices].join('\n').toLowerCase(),
+    reads: startsWithReading(tool),
   }
   wordsByTool.set(tool, words)
   return words
@@ -252,8 +280,13 @@ export const namingWords: ReadonlySet<string> = new Set(['called', 'named', 'tit
 const plainPrepositions: ReadonlySet<string> = new Set(['through', 'via', 'inside', 'per'])
 
 /** Grammar that chooses among things: `all pages` is none of them. */
-const quantifiers: ReadonlySet<string> = new Set(
+export const quantifiers: ReadonlySet<string> = new Set(
   'all every each any some few most both either neither another other same'.split(' '),
+)
+
+/** Grammar that starts a question about a state, a time or a reason. */
+const interrogatives: ReadonlySet<string> = new Set(
+  'why how what when who whom whose which where is are was were did does has had'.split(' '),
 )
 
 const negations: ReadonlySet<string> = new Set(['not', 'no', 'without', 'dont', 'except', 'never'])

@@ -1,9 +1,9 @@
 import { plainWords, stemOf } from '#rank/words'
 import type { JsonObject } from '#core/json'
-import { readingVerbs } from '#tools/contract'
 import type { ToolDefinition } from '#tools/model'
 import { type Parameter, parametersOf } from './parameter.ts'
 import { takesForm } from './place-by-form.ts'
+import { ownDescription, saysItReads } from './reading.ts'
 
 /** The tools of one server, and which of them are known to read only. */
 interface ToolFamily {
@@ -24,8 +24,7 @@ export function unsetProperties(
   params: JsonObject,
   { siblings, reads }: ToolFamily,
 ): string[] {
-  const [verb = ''] = plainWords(ownDescription(tool))
-  if (reads(tool.id) || readingStems.has(stemOf(verb))) return []
+  if (reads(tool.id) || saysItReads(tool)) return []
   const parameters = parametersOf(tool.inputSchema)
   const name = new Set(plainWords(tool.name).map(stemOf))
   const given = parameters.filter((one) => Object.hasOwn(params, one.name))
@@ -43,14 +42,12 @@ export function unsetProperties(
     given.length > 0 &&
     (one.words.includes('new') || (ofRelatives.has(one.name) && !isIdentity(one, name)))
   const isInObject = ({ words }: Parameter) => words.some((word) => object.includes(stemOf(word)))
-  return parameters
-    .filter((one) => !one.required && !given.includes(one))
+  const properties = parameters
+    .filter((one) => !one.required)
     .filter(({ kind, default: value }) => kind !== 'boolean' && (value ?? null) === null)
     .filter((one) => isProperty(one) || isInObject(one))
-    .map((one) => one.name)
+  return properties.some((one) => given.includes(one)) ? [] : properties.map((one) => one.name)
 }
-
-const readingStems: ReadonlySet<string> = new Set([...readingVerbs].map(stemOf))
 
 function requiredNames({ inputSchema }: ToolDefinition): string[] {
   return parametersOf(inputSchema).flatMap(({ name, required }) => (required ? [name] : []))
@@ -90,17 +87,9 @@ const endsOfObject: ReadonlySet<string> = new Set(
 )
 
 /** The stems of a description up to its object, without what follows a preposition or a comma. */
-function objectStems(tool: ToolDefinition): string[] {
-  const [clause = ''] = ownDescription(tool).split(/[.,;:(\n|]/, 1)
+function objectStems({ description }: ToolDefinition): string[] {
+  const [clause = ''] = ownDescription(description).split(/[.,;:(\n|]/, 1)
   const words = plainWords(clause)
   const end = words.findIndex((word) => endsOfObject.has(word))
   return (end < 0 ? words : words.slice(0, end)).map(stemOf)
-}
-
-/** A description without the name of its product: `Notion | Update a block`. */
-function ownDescription({ description }: ToolDefinition): string {
-  return description
-    .trimStart()
-    .replace(/^[\w -]{1,40}\|/, '')
-    .trimStart()
 }

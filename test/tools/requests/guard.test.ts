@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest'
+import type { JsonObject, JsonValue } from '../../../src/core/json.ts'
+import type { FakeTool } from '../call/_fake.ts'
+import { modelThatCalls } from './_measure.ts'
+import { carryOut } from './_servers.ts'
+
+const text = { type: 'string' }
+const number = { type: 'number' }
+
+function toolOf(
+  name: string,
+  description: string,
+  properties: Readonly<Record<string, JsonObject>>,
+  required: string[] = [],
+): FakeTool {
+  const inputSchema = { type: 'object', properties, required }
+  return { server: 's', name, description, inputSchema }
+}
+
+const merge = toolOf(
+  'merge_request',
+  'Merge a request',
+  {
+    request_number: number,
+    version: number,
+    strategy: { enum: ['merge-commit', 'squash'], type: 'string' },
+    close: { type: 'boolean', default: false },
+  },
+  ['request_number'],
+)
+const label = toolOf(
+  'create_label',
+  'Create a label',
+  { name: text, shown: { enum: ['labelShow', 'labelHide'], type: 'string' } },
+  ['name'],
+)
+const scale = toolOf(
+  'scale',
+  'Scale a deployment',
+  { name: text, replicas: number, kind: { ...text, default: 'deployment' } },
+  ['name', 'replicas'],
+)
+const diff = toolOf('compare', 'Compare commits', { source: text, target: text })
+const subtask = toolOf(
+  'add_subtask',
+  'Add a story to another one',
+  { parentStoryId: number, subTaskId: number },
+  ['parentStoryId', 'subTaskId'],
+)
+const pods = toolOf('run_pods', 'Run pods', {
+  namespace: text,
+  allNamespaces: { type: 'boolean', default: false },
+})
+const update = toolOf(
+  'update_task',
+  'Update a task',
+  { task_id: text, name: text, assignee: text, due_on: { ...text, description: 'Due date' } },
+  ['task_id'],
+)
+const event = toolOf(
+  'drop_event',
+  'Drop an event of a calendar',
+  { calendarId: text, eventId: text },
+  ['calendarId', 'eventId'],
+)
+
+const call = (tool: FakeTool, params: JsonObject) => ({ tool: `s__${tool.name}`, params })
+
+async function callsBy(request: string, tool: FakeTool, params: JsonObject): Promise<JsonValue[]> {
+  const { calls } = await carryOut(request, [tool], modelThatCalls(call(tool, params)))
+  return calls.map((line) => JSON.parse(line.slice(line.indexOf(' '))))
+}
+
+describe('a call of a model that may change something', () => {
+  it.each<[string, FakeTool, JsonObject]>([
+    ['merge request 17', merge, { request_number: 17, version: 17 }],
+    ['merge request 17', merge, { request_number: 17, strategy: 'merge-commit' }],
+    ['create a label "Paid"', label, { name: 'Paid', shown: 'labelShow' }],
+    ['scale the deployment web to 3 replicas', scale, { name: 'web', replicas: 3 }],
+    ['compare HEAD~1 HEAD', diff, { source: 'HEAD~1' }],
+    ['add story 413 as subtask of story 412', subtask, { parentStoryId: 413, subTaskId: 412 }],
+    ['run pods in the namespace shop', pods, { namespace: 'shop', allNamespaces: true }],
+    ['drop event ev-7 of calendar work', event, { calendarId: 'ev-7', eventId: 'work' }],
+    ['why was request 17 merged', merge, { request_number: 17 }],
+  ])(
+    'is not made if a value is invented, dropped or swapped: %s',
+    async (request, tool, params) => {
+      expect(await callsBy(request, tool, params)).toEqual([])
+    },
+  )
+
+  it.each<[string, FakeTool, JsonObject]>([
+    ['merge request 17 by squash', merge, { request_number: 17, strategy: 'squash' }],
+    ['rename task t-1 to "Paint"', update, { task_id: 't-1', name: 'Paint' }],
+    ['assign task t-1 to "ann@acme.com"', update, { task_id: 't-1', assignee: 'ann@acme.com' }],
+    [
+      'set the due date of task t-1 to 2026-12-24',
+      update,
+      { task_id: 't-1', due_on: '2026-12-24' },
+    ],
+    ['drop event ev-7 of calendar work', event, { calendarId: 'work', eventId: 'ev-7' }],
+  ])('is made if all values are said: %s', async (request, tool, params) => {
+    expect(await callsBy(request, tool, params)).toEqual([params])
+  })
+
+  it('is made without a default that nobody says', async () => {
+    const made = await callsBy('merge request 17', merge, { request_number: 17, close: false })
+    expect(made).toEqual([{ request_number: 17 }])
+  })
+})
+
+it.each([
+  'why was request 17 merged?',
+  'is request 17 merged',
+  'request 17 is merged',
+  'when did somebody merge request 17?',
+])('calls no tool that may change something for a question or a report: %s', async (request) => {
+  expect((await carryOut(request, [merge])).calls).toEqual([])
+  expect((await carryOut('merge request 17', [merge])).calls).toHaveLength(1)
+})
+
+it('answers a question by a tool whose description says that it reads', async () => {
+  const about = toolOf('task_details', 'Get the details of a task', { task_id: text }, ['task_id'])
+  const { calls } = await carryOut('what are the details of task t-1', [about])
+  expect(calls).toEqual(['s__task_details {"task_id":"t-1"}'])
+})
