@@ -1,4 +1,4 @@
-import { addTo, plainWords, sentencesOf, stemOf, termsOf, wordsOf } from './words.ts'
+import { addTo, comparedWords, sentencesOf, stemOf, stopWords, termsOf, wordsOf } from './words.ts'
 
 /** A possible meaning of a sentence: fields of text, and example sentences that mean it. */
 export interface RankDocument {
@@ -68,6 +68,9 @@ export interface IndexParts {
 /** How much a long field dilutes its words (BM25's b). */
 const dilution = 0.5
 const pairInLikeness = 0.4
+/** A word of grammar says how a sentence is built, not what it is about. */
+const grammarInLikeness = 0.6
+const grammarStems: ReadonlySet<string> = new Set([...stopWords].map(stemOf))
 /** The weight of the document's sentences in its centre, relative to one example. */
 const sentencesInCentre = 2
 /** Fields with at least this weight describe the purpose of the document. */
@@ -230,6 +233,7 @@ export function vector(
     // Among many texts, a common word says little, and its list of texts is long.
     const isCommon = comparedCount > 1000 && holders > comparedCount / 20
     const rarity = isCommon ? 0 : Math.log(1 + comparedCount / (holders + 0.5))
+    if (grammarStems.has(term)) return [term, grammarInLikeness * rarity]
     return [term, term.includes(' ') ? pairInLikeness * rarity : rarity]
   })
   return unit(weights.filter(([, weight]) => weight > 0))
@@ -237,7 +241,7 @@ export function vector(
 
 /** Returns the stems of all words, including grammar, and the pairs of neighbours. */
 export function allTerms(text: string): Set<string> {
-  return new Set(termsOf(plainWords(text).map(stemOf)))
+  return new Set(termsOf(comparedWords(text).map(stemOf)))
 }
 
 function unit(entries: readonly [string, number][]): [string, number][] {

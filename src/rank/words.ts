@@ -10,9 +10,25 @@ export interface Word {
 
 /** Returns the words of a text without grammar, names split at case and underscores, stemmed. */
 export function wordsOf(text: string): Word[] {
-  return plainWords(text).flatMap((word) =>
+  return comparedWords(text).flatMap((word) =>
     word.length > 60 || stopWords.has(word) ? [] : [{ text: word, stem: stemOf(word) }],
   )
+}
+
+/**
+ * Returns the words for comparing texts, including grammar. A script without blanks gives its pairs of neighbouring
+ * characters: a single one has no meaning of its own, and the common ones are grammar.
+ */
+export function comparedWords(text: string): string[] {
+  return text
+    .slice(0, longestText)
+    .split(unspacedPattern)
+    .flatMap((part, at) => (at % 2 === 0 ? plainWords(part) : characterPairs(plainWords(part))))
+}
+
+function characterPairs(characters: readonly string[]): readonly string[] {
+  if (characters.length < 2) return characters
+  return characters.slice(1).map((character, at) => `${characters[at]}${character}`)
 }
 
 /** Returns every word of a text in lower case, including grammar. */
@@ -33,8 +49,9 @@ export function properNames(text: string): string[] {
 }
 
 const namePattern = /(?<=[\p{L}\p{N},;:)"'’] )\p{Lu}[\p{L}\p{N}]+/gu
-const wordPattern =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[\p{L}\p{N}\p{M}]+/gu
+const unspaced = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}'
+const unspacedPattern = new RegExp(`([${unspaced}]+)`, 'u')
+const wordPattern = new RegExp(`[${unspaced}]|[\\p{L}\\p{N}\\p{M}]+`, 'gu')
 
 const stems = new Map<string, string>()
 

@@ -1,5 +1,5 @@
 import type { Ranker } from '#rank/ranker'
-import { plainWords, stemOf, wordsOf } from '#rank/words'
+import { comparedWords, stemOf, wordsOf } from '#rank/words'
 import type { TriggerDeclaration } from '#skill/model'
 import type { TriggerMatch, TriggerSkill } from './match.ts'
 
@@ -67,7 +67,7 @@ export function matchesOf<Skill extends TriggerSkill>(
 function maxShared(prompt: string, { name, triggers }: TriggerSkill): number {
   const promptStems = new Set(wordsOf(prompt).map(({ stem }) => stem))
   const shared = triggers.flatMap(examplesOf).map((example) => {
-    const skillStems = new Set(plainWords(`${name} ${example}`).map(stemOf))
+    const skillStems = new Set(comparedWords(`${name} ${example}`).map(stemOf))
     return [...promptStems].filter((stem) => skillStems.has(stem)).length
   })
   return Math.max(...shared)

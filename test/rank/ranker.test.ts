@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { indexDocuments, type RankDocument, type RankIndex } from '../../src/rank/index.ts'
 import { prepareRanker, rankerOf } from '../../src/rank/ranker.ts'
-import { properNames } from '../../src/rank/words.ts'
+import { comparedWords, properNames } from '../../src/rank/words.ts'
 
 function document(name: string, text: string, examples: readonly string[] = []): RankDocument {
   const fields = [
@@ -190,4 +190,15 @@ describe('a hostile sentence', () => {
     }
     expect(stepsOf(4000) / stepsOf(1000)).toBeLessThan(4.2)
   })
+})
+
+it('compares a script without blanks by pairs of characters, and other text by words', () => {
+  expect(comparedWords('整理文件, sort 文 Files')).toEqual([
+    '整理',
+    '理文',
+    '文件',
+    'sort',
+    '文',
+    'files',
+  ])
 })

@@ -1,6 +1,6 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { explainPrompt } from '../../src/trigger/explain.ts'
 import { namesIn } from '../../src/rank/names.ts'
 import { prepareRanker } from '../../src/rank/ranker.ts'
@@ -109,6 +109,33 @@ it('does not fire on a prompt that is like a `not` example', () => {
   expect(firedWith(['ship the billing service to staging'])).toEqual([])
   expect(firedWith(['please ship the billing service to staging again'])).toEqual([])
   expect(firedWith(['what is the weather'])).toEqual(['deploy'])
+})
+
+describe('texts in a script without blanks', () => {
+  const tidy = skill('tidy', '整理电脑上的文件：把散落的文件按项目分类到文件夹。', [
+    '帮我把桌面上的文件整理一下，按项目分类',
+    '下载文件夹太乱了，把里面的文件归一下类',
+    '把这些散落的文件整理到各自的项目文件夹',
+    '帮我整理一下这个文件夹，图片和文档分开放',
+  ])
+  const firedBy = (prompt: string) =>
+    matchTriggers(prompt, [tidy, ...skills]).matches.map((match) => match.skill.name)
+
+  it.each([
+    '帮我看一下这个函数为什么报错',
+    '把这个程序解释一下，我看不太明白',
+    '帮我把这些数字加一下',
+  ])('does not take common characters for meaning: %j', (prompt) =>
+    expect(firedBy(prompt)).toEqual([]),
+  )
+
+  it('finds the skill by its words', () => {
+    expect(firedBy('帮我把下载里的文件整理一下，按项目分类')).toEqual(['tidy'])
+  })
+})
+
+it('fires on a prompt that is nearly an example', () => {
+  expect(fired('roll out the new version tonight')).toEqual(['deploy'])
 })
 
 it('needs more than one word in common with an example', () => {
