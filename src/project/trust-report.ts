@@ -1,4 +1,4 @@
-import type { ChainDeclaration } from '#skill/model'
+import type { ChainDeclaration, TriggerDeclaration } from '#skill/model'
 import { chainText, gatesOf } from '#chain/plan-model'
 import type { Diagnostic } from '#core/errors'
 import { isObject, objectOf, parseJson } from '#core/json'
@@ -10,6 +10,8 @@ import type { GuardChange } from './always-guards.ts'
 import type { ActingPart, PartChange, WorkspaceAssessment } from '#trust/model'
 import { notCompared } from '#trust/server-files'
 import { workspaceRelative } from '#trust/skill-files'
+import { overlayTriggers, triggerOverlay } from '#trust/workspace-files'
+import { isRequired } from '#trigger/tool-call'
 
 /** The parts of a workspace, or of one skill, that can execute, and their changes since the acceptance. */
 export interface TrustReport {
@@ -24,6 +26,8 @@ export interface TrustReport {
   /** Whether skills that come later are trusted while they have text only. */
   newText: boolean
   skills: SkillReport[]
+  /** When the hooks of agent clients give the model a reference, or deny a call. */
+  triggers: TriggerReport[]
   /** Files of the workspace that belong to no skill, such as MCP configuration. */
   configuration: PartReport[]
   changes: ChangeReport[]
@@ -47,6 +51,19 @@ export interface SkillReport {
   hooks: SkillInfo['fields']['hooks']
   scripts: PartReport[]
   texts: PartReport[] | undefined
+}
+
+/** What a trigger does once its skill is trusted. */
+export interface TriggerReport {
+  skill: string
+  /** Its string form, with `match: ` before a pattern on the prompt. */
+  trigger: string
+  /** The reference, relative to the skill or to the overlay. */
+  inject: string
+  /** The reference comes with the prompt, with the tool call, or as the reason for denying the first call. */
+  mode: 'prompt' | 'call' | 'denies'
+  /** The overlay that declares it, relative to the workspace; undefined for a trigger of the skill. */
+  overlay: string | undefined
 }
 
 /** A file that can execute, or that decides what executes. */
@@ -95,6 +112,14 @@ export function trustReport(facts: {
       const path = workspaceRelative(workspace, skill.realDirectory)
       return skillReport(skill, path, byOwner.get(path) ?? [])
     }),
+    triggers: [
+      ...skills.flatMap(({ name, fields }) =>
+        fields.triggers.map((trigger) => triggerReport(name, trigger, undefined)),
+      ),
+      ...(one === undefined ? overlayTriggers(workspace) : []).map(({ skill, trigger }) =>
+        triggerReport(skill, trigger, triggerOverlay),
+      ),
+    ],
     configuration: (byOwner.get('') ?? [])
       .filter(({ kind }) => kind !== 'script' && kind !== 'skill')
       .map(partReport),
@@ -136,6 +161,17 @@ function skillReport(skill: SkillInfo, path: string, parts: readonly ActingPart[
     scripts: parts.filter((part) => part.kind === 'script').map(partReport),
     texts: texts.length === 0 ? undefined : texts.map(partReport),
   }
+}
+
+function triggerReport(
+  skill: string,
+  trigger: TriggerDeclaration,
+  overlay: string | undefined,
+): TriggerReport {
+  const { match, inject, when } = trigger
+  const isOnPrompt = when === undefined || when.kind === 'examples'
+  const mode = isRequired(trigger) ? 'denies' : isOnPrompt ? 'prompt' : 'call'
+  return { skill, trigger: when ? match : `match: ${match}`, inject, mode, overlay }
 }
 
 /** Returns the check commands of a chain's steps; undefined if there are none. */

@@ -7,6 +7,7 @@ import { readRegularFile, realPathOf, statsOf } from '#core/read-files'
 import { withoutMark } from '#core/text'
 import { readAuthoredYaml } from '#skill/authored-yaml'
 import { FieldReader } from '#skill/field-values'
+import type { TriggerDeclaration } from '#skill/model'
 import { readTriggers } from '#skill/trigger-declarations'
 import type { ActingKind, ActingPart } from './model.ts'
 import { manifestKeys } from './runners.ts'
@@ -124,18 +125,25 @@ export function overlayTexts(workspace: string): ActingPart[] {
 
 /** Returns the references that the overlay names, relative to the workspace. */
 export function overlayReferences(workspace: string): string[] {
+  const references = overlayTriggers(workspace).map(({ trigger: { inject } }) =>
+    posix.join(posix.dirname(triggerOverlay), inject),
+  )
+  return [...new Set(references)].toSorted(compareText)
+}
+
+/** Returns the triggers that the overlay adds to skills. */
+export function overlayTriggers(
+  workspace: string,
+): { skill: string; trigger: TriggerDeclaration }[] {
   const path = join(workspace, triggerOverlay)
   const reading = readRegularFile(path, { maxBytes: maxOverlayBytes })
   if (!reading.ok) return []
   const { root } = readAuthoredYaml(reading.text, { firstLine: 1, path })
   const entries = root?.kind === 'map' ? root.entries : []
   const reader = new FieldReader(path, [])
-  const references = entries.flatMap(({ value }) =>
-    readTriggers(reader, value).map(({ inject }) =>
-      posix.join(posix.dirname(triggerOverlay), inject),
-    ),
+  return entries.flatMap(({ key, value }) =>
+    readTriggers(reader, value).map((trigger) => ({ skill: key.text, trigger })),
   )
-  return [...new Set(references)].toSorted(compareText)
 }
 
 /** Returns the folders in a folder that have a plugin manifest. */

@@ -1,7 +1,13 @@
 import { posix } from 'node:path'
 import { amount, bytes, columnsOf, type Lines, padToColumns, safeLine, safeText } from '#core/text'
 import type { GuardChange } from '#project/always-guards'
-import type { PartReport, SkillReport, TextChange, TrustReport } from '#project/trust-report'
+import type {
+  PartReport,
+  SkillReport,
+  TextChange,
+  TriggerReport,
+  TrustReport,
+} from '#project/trust-report'
 
 export function trustReportLines(report: TrustReport): Lines {
   const { workspace, skill: singleSkill, state, skills, configuration, changes } = report
@@ -22,6 +28,7 @@ export function trustReportLines(report: TrustReport): Lines {
   return [
     `${subject} ${safeLine(workspace)}: ${stateWords[isIdle ? 'idle' : isNewText ? 'grown' : state]}`,
     ...folderLines(withLines),
+    ...triggerLines(report.triggers),
     ...configuration.flatMap((part) => [
       '',
       `  ${partWords(part)}`,
@@ -34,6 +41,25 @@ export function trustReportLines(report: TrustReport): Lines {
     ),
     ...guardLines(report.guards),
   ]
+}
+
+/** What triggers do, restrictions first. */
+function triggerLines(triggers: readonly TriggerReport[]): Lines {
+  const sections: readonly [TriggerReport['mode'], string][] = [
+    ['denies', 'Denied once, until the model has read the reference:'],
+    ['call', 'Given to the model at a tool call:'],
+    ['prompt', 'Given to the model with a prompt:'],
+  ]
+  return sections.flatMap(([mode, title]) => {
+    const members = triggers.filter((trigger) => trigger.mode === mode)
+    return [
+      members.length > 0 && `\n  ${title}`,
+      ...members.map(({ skill, trigger, inject, overlay }) => {
+        const where = overlay === undefined ? '' : `, from ${overlay}`
+        return `    ${safeLine(`${skill}  ${trigger} => ${inject}${where}`)}`
+      }),
+    ]
+  })
 }
 
 type SkillWithLines = SkillReport & { lines: readonly string[] }

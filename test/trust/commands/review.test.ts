@@ -63,3 +63,39 @@ it.skipIf(process.platform === 'win32')('reports a circular link as such', () =>
   symlinkSync('loop', join(workspace, 'loop'))
   expect(() => review({}, 'loop')).toThrow(expect.objectContaining({ code: 'ELOOP' }))
 })
+
+it('shows what triggers of each kind and of the overlay will do', () => {
+  const { workspace, write, review } = project()
+  const triggers = [
+    '  - match: ^/deploy\n    inject: a.md',
+    '  - examples: [ship it]\n    not: [ship a parcel]\n    inject: b.md',
+    '  - paths: [src/**]\n    inject: c.md',
+    '  - paths: [infra/**]\n    on: read\n    require: true\n    inject: d.md',
+    '  - command: ^git push\n    inject: e.md',
+    '  - command: ^git pull\n    require: false\n    inject: f.md',
+    '  - tool: mcp__database__drop_*\n    inject: g.md',
+  ]
+  write('SKILL.md', document.replace('\n---\nDo', `\ntriggers:\n${triggers.join('\n')}\n---\nDo`))
+  writeFiles(workspace, {
+    '.skillrail/triggers.yaml': 'deploy:\n  - tool: mcp__shop__pay\n    inject: h.md\n',
+  })
+  const { report } = review({})
+  expect(
+    report.triggers.map(({ mode, trigger, inject }) => `${mode} ${inject} ${trigger}`),
+  ).toEqual([
+    'prompt a.md match: ^/deploy',
+    'prompt b.md examples: ship it !not ship a parcel',
+    'call c.md paths[edit]: src/**',
+    'denies d.md paths[read]: infra/**',
+    'denies e.md command: ^git push',
+    'call f.md command: ^git pull',
+    'denies g.md tool: mcp__database__drop_*',
+    'denies h.md tool: mcp__shop__pay',
+  ])
+  const text = trustReportLines(report).join('\n')
+  expect(text).toContain('    deploy  tool: mcp__database__drop_* => g.md')
+  expect(text).toContain('    deploy  tool: mcp__shop__pay => h.md, from .skillrail/triggers.yaml')
+  for (const { inject, trigger } of report.triggers)
+    expect(text).toContain(`${trigger} => ${inject}`)
+  expect(review({}, join(workspace, skill)).report.triggers).toHaveLength(8)
+})
