@@ -1,7 +1,7 @@
 // An agent in a terminal: a skill with a script, a skill that runs in a subagent, and a subagent in
 // the background. To record it:
 //
-//   node dev/record.mjs agent-session -- node dev/agent-session.mjs
+//   npm run pictures -- --only agent-session
 //
 // Everything is real but the model: a server on 127.0.0.1 that follows the script below.
 import { spawn } from 'node:child_process'

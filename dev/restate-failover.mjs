@@ -1,6 +1,6 @@
 // Two workers behind one address, and one of them is killed in the middle of a step. To record it:
 //
-//   node dev/record.mjs restate-failover -- node dev/restate-failover.mjs
+//   npm run pictures -- --only restate-failover
 //
 // Everything is real and on 127.0.0.1: the server, two workers, a balancer of a few lines.
 import { spawn } from 'node:child_process'

@@ -1,6 +1,6 @@
 // One kind of trigger in a session of the real Claude Code. To record it:
 //
-//   node dev/record.mjs trigger-paths -- node dev/trigger-session.mjs paths
+//   npm run pictures -- --only trigger-paths
 //
 // Everything is real but the model: a server on 127.0.0.1 that follows the script below. What follows
 // a `#` is said by this script; "the model read" lines are from the requests that the client sent.
