@@ -4,9 +4,8 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import { rolldown } from 'rolldown'
-import { copyHook } from './plugins.mjs'
-import { viewPage } from './view-page.mjs'
+import { asOneFile, bundle, commanderInside, pageInside } from './bundles.mjs'
+import { writeHook } from './plugins.mjs'
 
 /** Libraries that the hook loads only when it needs them. */
 const hookLibraries = ['re2js', 'jsonc-parser', 'smol-toml']
@@ -52,7 +51,10 @@ copyFileSync('node_modules/zod/LICENSE', 'dist/LICENSE-zod')
 await bundleHook()
 const rail = await asOneFile('src/rail/rail-main.ts', railLibraries)
 writeFileSync('dist/hook/rail.cjs', rail)
-copyHook({ hook: await asOneFile('src/rail/hook-main.ts', hookLibraries, [fromRailProgram]), rail })
+writeHook({
+  hook: await asOneFile('src/rail/hook-main.ts', hookLibraries, [fromRailProgram]),
+  rail,
+})
 
 /**
  * Keeps the declarations that an entry of the package leads to, and deletes the others. `#folder/file`
@@ -76,71 +78,6 @@ function keepReachableDeclarations(entries) {
   for (const name of readdirSync('dist', { recursive: true, encoding: 'utf8' })) {
     const file = join('dist', name)
     if (file.endsWith('.d.ts') && !kept.has(file)) rmSync(file)
-  }
-}
-
-async function bundle(input, output, options = {}) {
-  // Every command reads frontmatter; a library in a file of its own would cost each start more. The hook
-  // has no `node_modules` beside it.
-  const external = (name) => !/^[./#]|^(?:js-yaml|porter2|unbash|zod\/mini)$/.test(name)
-  const build = await rolldown({ input, platform: 'node', external, ...options })
-  const { output: written } = await build.write(output)
-  await build.close()
-  refuseCircles(written)
-}
-
-/**
- * Files that load each other find the other one half done. Modules grouped by hand make such circles
- * where there was none; the group then lacks a module.
- *
- * @param {readonly { fileName: string, imports?: readonly string[] }[]} files
- */
-function refuseCircles(files) {
-  const imports = new Map(files.map((file) => [file.fileName, file.imports ?? []]))
-  const done = new Set()
-  const visit = (name, way) => {
-    if (way.includes(name)) {
-      throw new Error(`files of dist load each other: ${[...way, name].join(' > ')}`)
-    }
-    if (done.has(name)) return
-    for (const next of imports.get(name) ?? []) visit(next, [...way, name])
-    done.add(name)
-  }
-  for (const name of imports.keys()) visit(name, [])
-}
-
-/**
- * commander loads `node:child_process` for commands in files of their own, which are not used here:
- * a fifth of the start of a command. It is joined to the command line so that this can wait.
- */
-function commanderInside() {
-  const id = '\0lazy-child-process'
-  const isForCommander = (name, importer) =>
-    name === 'node:child_process' && importer?.includes('/commander/') === true
-  const plugin = {
-    name: 'lazy-child-process',
-    resolveId: (name, importer) => (isForCommander(name, importer) ? id : undefined),
-    load: (name) =>
-      name === id
-        ? `exports.spawn = (...given) => process.getBuiltinModule('node:child_process').spawn(...given)`
-        : undefined,
-  }
-  return {
-    plugins: [plugin],
-    external: (name, importer) =>
-      !/^[./#\0]|^(?:commander|js-yaml|zod\/mini)$/.test(name) && !isForCommander(name, importer),
-  }
-}
-
-/** The page of the local view is text by now: nothing of it is joined, or even there, later. */
-async function pageInside() {
-  const text = JSON.stringify(await viewPage())
-  return {
-    name: 'page-inside',
-    load: (id) =>
-      id.endsWith('/src/view/page-text.ts')
-        ? `export const pageText = () => Promise.resolve(${text})`
-        : undefined,
   }
 }
 
@@ -181,37 +118,4 @@ async function bundleHook() {
       resolve: { mainFields: ['module', 'main'] },
     },
   )
-}
-
-/**
- * A program as one file, which needs nothing beside it: the hook for the packages of clients, of which six
- * copies of all its files would be a tenth of the package, and the process that works on a rail.
- */
-async function asOneFile(input, libraries, plugins = []) {
-  const required = new RegExp(
-    String.raw`createRequire\(import\.meta\.url\)(?=\('(?:${libraries.join('|')})'\))`,
-    'g',
-  )
-  const plugin = {
-    name: 'libraries-inside',
-    transform: (code) => ({ code: code.replace(required, 'require') }),
-  }
-  const build = await rolldown({
-    input,
-    platform: 'node',
-    // A rail has no model of its own and runs on the journal engine.
-    external: (name) => /^node:|^#agent\/|^#chain\/restate\//.test(name),
-    resolve: { mainFields: ['module', 'main'] },
-    plugins: [...plugins, plugin],
-    treeshake: { moduleSideEffects: (id) => /(?:hook|rail)-main/.test(id) },
-  })
-  const { output } = await build.generate({
-    format: 'cjs',
-    exports: 'named',
-    codeSplitting: false,
-    minify: true,
-  })
-  await build.close()
-  if (output.length !== 1) throw new Error(`${input} is ${output.length} files instead of one`)
-  return output[0].code
 }

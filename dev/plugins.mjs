@@ -1,6 +1,7 @@
-// Writes plugins/CLIENT: Skillrail as a package of each client that has packages, with the commands that
-// `skillrail hooks install` registers. With --check it writes nothing and fails when a file is out of date.
-// The hook itself is copied into the packages by the build, and is not kept in the repository.
+// Skillrail as a package of each client that has packages, with the commands that `skillrail hooks install` registers.
+// plugins/CLIENT are the frames that `skillrail plugin pack` fills with the skills of others; this writes them, and with
+// --check it only fails when a file is out of date. `packageFiles` are those of Skillrail's own packages, which are one
+// folder for all clients: see dev/release-branch.mjs.
 import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { adapters, allSkillsMark, launcherName } from '../src/hooks/adapters.ts'
@@ -67,7 +68,7 @@ const packages = {
   },
 }
 
-const railSkill = readFileSync(new URL('../plugins/source/rail.md', import.meta.url), 'utf8')
+const railSkill = readText('plugins/source/rail.md')
 const allSkillsText = `The hook of this package serves all skills; a plugin with skills of its own serves those alone.\n`
 
 function npmPackage(client) {
@@ -75,7 +76,7 @@ function npmPackage(client) {
   return { ...facts, name: `${name}-${client}`, ...more }
 }
 
-/** Every file of the packages that the repository keeps, as { path, text, mode? }. */
+/** Every file of the frames for the skills of others, as { path, text, mode? }. */
 export function pluginFiles() {
   return Object.entries(packages).flatMap(([client, { root, hooks, manifests }]) => {
     const at = (path) => `plugins/${client}/${path}`
@@ -83,9 +84,6 @@ export function pluginFiles() {
       ...Object.entries(manifests).map(([path, value]) => ({ path: at(path), text: json(value) })),
       { path: at(hooks), text: registrationText(client, `${root}${launcherName}"`) },
       { path: at(launcherName), text: launcher(), mode: 0o755 },
-      { path: at(allSkillsMark), text: allSkillsText },
-      // OpenCode takes no skills from a plugin: its module registers a command.
-      ...(client === 'opencode' ? [] : [{ path: at('skills/rail/SKILL.md'), text: railSkill }]),
     ]
   })
 }
@@ -98,25 +96,124 @@ function registrationText(client, launcherWord) {
   return withEntries(undefined, registration, commands, '')
 }
 
-/** The launcher of an installation, which finds the hook beside itself and says nothing where it is gone. */
+/** The launcher of an installation, in a package: it finds the hook beside itself. */
 function launcher() {
-  const text = launcherText('sh', {
-    node: "''",
-    entry: '"${0%/*}/hook/hook.cjs"',
-  })
-  return text
-    .replace('Written by skillrail hooks install.', 'Part of a package of Skillrail.')
-    .replace(/^entry=/m, 'export SKILLRAIL_PLUGIN="${0%/*}"\n$&')
-    .replaceAll(/echo .*$/gm, ':')
+  const { head, search, tries } = launcherParts('"${0%/*}/hook/hook.cjs"')
+  const end = readText('plugins/launcher/package-hook-end.sh')
+  const tellers = Object.entries(adapters).flatMap(([client, { tell }]) => (tell ? [client] : []))
+  return [
+    head
+      .replace('Written by skillrail hooks install.', 'Part of a package of Skillrail.')
+      .replace(/^entry=/m, 'export SKILLRAIL_PLUGIN="${0%/*}"\n$&'),
+    search,
+    'if [ -f "$entry" ] && [ "$3" != old-node ]; then\n',
+    tries,
+    end.replace('@TELLERS@', tellers.join(' | ')),
+  ].join('')
 }
 
-/** Puts the hook and the program for rails, which the build made as one file each, into every package. */
-export function copyHook({ hook, rail }) {
-  for (const client of Object.keys(packages)) {
-    rmSync(`plugins/${client}/hook`, { recursive: true, force: true })
-    write(`plugins/${client}/hook/hook.cjs`, hook)
-    write(`plugins/${client}/hook/rail.cjs`, rail)
+/** The command line of a package, which may be called by a symbolic link. */
+function programLauncher() {
+  const { search, tries } = launcherParts('')
+  const [start = '', end = ''] = readText('plugins/launcher/package-program.sh').split('@SEARCH@\n')
+  return start + search + tries.replaceAll(/^ {2}/gm, '') + end
+}
+
+/** The parts of the launcher of an installation that those of a package share. */
+function launcherParts(entry) {
+  const text = launcherText('sh', { node: "''", entry })
+  const [head = '', afterHead = ''] = text.split(/(?=^# Looks on the path)/m)
+  const [search = '', rest = ''] = afterHead.split(/^if \[ -f .*\n/m)
+  const [tries = ''] = rest.split(/^ {2}echo/m)
+  return { head, search, tries: tries.replace(/^ {2}try '' .*\n/m, '') }
+}
+
+/** Writes the hook and the program for rails, which the build made as one file each. */
+export function writeHook({ hook, rail }) {
+  rmSync('plugins/hook', { recursive: true, force: true })
+  write('plugins/hook/hook.cjs', hook)
+  write('plugins/hook/rail.cjs', rail)
+}
+
+/**
+ * How each client finds its part of the one folder. Each has its own file of hooks, because clients look for
+ * different events in a file of the same name; `hooks/hooks.json` belongs to the one that cannot name another.
+ */
+const shared = {
+  claude: {
+    root: packages.claude.root,
+    hooks: 'hooks/claude.json',
+    manifests: {
+      '.claude-plugin/plugin.json': { ...plugin, hooks: './hooks/claude.json' },
+      '.claude-plugin/marketplace.json': marketplace,
+    },
+  },
+  codex: {
+    root: '"${PLUGIN_ROOT}/',
+    hooks: 'hooks/codex.json',
+    manifests: {
+      '.codex-plugin/plugin.json': {
+        ...plugin,
+        skills: './skills',
+        hooks: './hooks/codex.json',
+      },
+      '.agents/plugins/marketplace.json': {
+        name: 'skillrail',
+        plugins: [
+          {
+            name,
+            source: { source: 'local', path: './' },
+            policy: { installation: 'AVAILABLE', authentication: 'ON_INSTALL' },
+            category: 'Productivity',
+          },
+        ],
+      },
+    },
+  },
+  copilot: {
+    root: packages.copilot.root,
+    hooks: 'hooks/copilot.json',
+    manifests: {
+      '.github/plugin/plugin.json': { ...plugin, hooks: 'hooks/copilot.json' },
+      '.github/plugin/marketplace.json': marketplace,
+    },
+  },
+  gemini: { ...packages.gemini },
+  opencode: { root: own, hooks: 'index.js', manifests: {} },
+  pi: { root: own, hooks: 'index.ts', manifests: {} },
+  qwen: {
+    root: packages.qwen.root,
+    hooks: 'hooks/qwen.json',
+    manifests: { 'qwen-extension.json': { ...facts, hooks: 'hooks/qwen.json' } },
+  },
+}
+
+/** The files of Skillrail's own packages that are not copied, as { path, text, mode? }. */
+export function packageFiles() {
+  const ofClients = Object.entries(shared).flatMap(([client, { root, hooks, manifests }]) => [
+    ...Object.entries(manifests).map(([path, value]) => ({ path, text: json(value) })),
+    { path: hooks, text: registrationText(client, `${root}${launcherName}"`) },
+  ])
+  const manifest = {
+    ...facts,
+    keywords: ['pi-package'],
+    license,
+    homepage,
+    repository,
+    type: 'module',
+    bin: { skillrail: './dist/cli/bin.cjs' },
+    main: './index.js',
+    pi: { extensions: ['./index.ts'], skills: ['./skills'] },
+    engines: { node: '>=22.18' },
   }
+  return [
+    ...ofClients,
+    { path: 'package.json', text: json(manifest) },
+    { path: launcherName, text: launcher(), mode: 0o755 },
+    { path: 'bin/skillrail', text: programLauncher(), mode: 0o755 },
+    { path: allSkillsMark, text: allSkillsText },
+    { path: 'skills/rail/SKILL.md', text: railSkill },
+  ]
 }
 
 /** Writes the file, or only says whether it is as it should be. */
@@ -130,6 +227,10 @@ function write(path, text, mode) {
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, text)
   if (mode !== undefined) chmodSync(path, mode)
+}
+
+function readText(path) {
+  return readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
 }
 
 function readIfThere(path) {

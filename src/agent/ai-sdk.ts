@@ -1,4 +1,5 @@
 import { messageOf, systemCode } from '#core/errors'
+import { installCommand } from '#core/packaged-program'
 import { ModelNotFoundError } from './errors.ts'
 
 /** Loads the AI SDK, a peer dependency. @throws {ModelNotFoundError} with the command that installs it. */
@@ -20,7 +21,7 @@ export async function loadPackage<T>(
     throw new ModelNotFoundError({
       code: `${facts.kind}-${isMissing ? 'not-installed' : 'unusable'}`,
       message: `${facts.who} the package ${facts.package}, which ${problem}.`,
-      hint: `npm install ${facts.package}${facts.version}`,
+      hint: installCommand([`${facts.package}${facts.version}`]),
       cause: error,
     })
   }

@@ -3,7 +3,7 @@ const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 
 if (major < 22 || (major === 22 && minor < 18)) {
   process.stderr.write(
-    `skillrail needs Node 22.18 or newer; this is ${process.version} (${process.execPath}).\nnpm install --save-dev node@24 puts one into this project, for npx and npm scripts.\n`,
+    `skillrail needs Node 22.18 or newer; this is ${process.version} (${process.execPath}).\nGet it from https://nodejs.org; npm install --save-dev node@24 puts one into a project, for npx and npm scripts.\n`,
   )
   process.exitCode = 2
 } else {

@@ -216,12 +216,16 @@ let cachedVersion: string | undefined
 
 export function packageVersion(): string {
   if (cachedVersion !== undefined) return cachedVersion
-  try {
-    const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
-    cachedVersion = /"version":\s*"([^"]*)"/.exec(manifest)?.[1] ?? 'unknown'
-  } catch {
-    cachedVersion = 'unknown' // Bundled into a program without a manifest beside it.
-  }
+  // The hook of a package for agent clients is one folder below its manifest.
+  const manifests = ['../../package.json', '../package.json'].map((place) => {
+    try {
+      return readFileSync(new URL(place, import.meta.url), 'utf8')
+    } catch {
+      return '' // Bundled into a program without a manifest there.
+    }
+  })
+  const own = manifests.find((text) => /"name":\s*"skillrail"/.test(text))
+  cachedVersion = /"version":\s*"([^"]*)"/.exec(own ?? '')?.[1] ?? 'unknown'
   return cachedVersion
 }
 

@@ -1,13 +1,12 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { basename, join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { errorsIn, SkillrailError, UsageError } from '#core/errors'
+import { compareText, errorsIn, SkillrailError, UsageError } from '#core/errors'
 import { indentedJson, objectOf, parseJson } from '#core/json'
 import type { SkillInfo } from '#library/model'
 import { manifestSchema } from '#library/plugins'
 import { listSkillFiles } from '#library/skill-files'
 import { validateSkill } from '#skill/validate'
-import { allSkillsMark } from './adapters.ts'
 
 /** The clients that take the hook as a package; each has a folder in `plugins/`. */
 export const packagedClients = ['claude', 'copilot', 'gemini', 'opencode', 'pi', 'qwen'] as const
@@ -59,25 +58,38 @@ function filesOfSkill({ name, directory, path }: SkillInfo): PackedFile[] {
   })
 }
 
-/** Skillrail's own package for a client, under another name. */
+/** The client's own form, filled with the hook. */
 function filesOfPackage(client: PackagedClient, facts: PluginFacts): PackedFile[] {
-  const root = fileURLToPath(new URL(`../../plugins/${client}`, import.meta.url))
-  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).toSorted()
-  // The skill `rail` belongs to Skillrail's own package, whose hook serves all skills.
-  const paths = files.filter(
-    (path) => path !== allSkillsMark && !path.startsWith(join('skills', '/')),
-  )
-  if (!paths.includes(join('hook', 'hook.cjs'))) {
-    const message = `${root} holds no hook`
-    const hint = 'Install Skillrail again; in its repository: npm run build'
-    throw new SkillrailError({ code: 'plugin-hook-missing', message, hint })
-  }
-  return paths.flatMap((path) => {
+  const frame = folderOf([`../../plugins/${client}`], 'skillrail-hook', 'no package')
+  const hook = folderOf(['../../plugins/hook', '../../hook'], 'hook.cjs', 'no hook')
+  const ofFrame = filesIn(frame, (path) => {
+    const isManifest = path.endsWith('.json') && !path.startsWith('hooks')
+    return isManifest ? (bytes) => manifestOf(bytes.toString(), facts) : undefined
+  })
+  const ofHook = filesIn(hook).map((file) => ({ ...file, path: `hook/${file.path}` }))
+  return [...ofFrame, ...ofHook].toSorted((a, b) => compareText(a.path, b.path))
+}
+
+/** The first of these folders that has the file. */
+function folderOf(places: readonly string[], file: string, problem: string): string {
+  const paths = places.map((place) => fileURLToPath(new URL(place, import.meta.url)))
+  const path = paths.find((candidate) => existsSync(join(candidate, file)))
+  if (path !== undefined) return path
+  const message = `${paths[0] ?? ''} has ${problem}`
+  const hint = 'Install Skillrail again; in its repository: npm run build'
+  throw new SkillrailError({ code: 'plugin-hook-missing', message, hint })
+}
+
+function filesIn(
+  root: string,
+  changeOf: (path: string) => ((bytes: Buffer) => string) | undefined = () => undefined,
+): PackedFile[] {
+  return readdirSync(root, { recursive: true, encoding: 'utf8' }).flatMap((path) => {
     const stats = statSync(join(root, path))
     if (!stats.isFile()) return []
     const bytes = readFileSync(join(root, path))
-    const isManifest = path.endsWith('.json') && !path.startsWith('hooks')
-    return [fileOf(path, isManifest ? manifestOf(bytes.toString(), facts) : bytes, stats.mode)]
+    const name = path.replaceAll(sep, '/')
+    return [fileOf(name, changeOf(name)?.(bytes) ?? bytes, stats.mode)]
   })
 }
 

@@ -7,7 +7,7 @@ import { inspectConfiguration } from '#core/configuration'
 import { SkillrailError } from '#core/errors'
 import { hexDigest, indentedJson } from '#core/json'
 import { findProgram } from '#core/find-program'
-import { isInProject, type Runtime, userDirectories } from '#core/runtime'
+import { isInProject, packageVersion, type Runtime, userDirectories } from '#core/runtime'
 import { shellWord } from '#core/text'
 import { writeFileAtomic } from '#core/write-files'
 import { discoverOptionsFrom, discoverSkills } from '#library/discover'
@@ -151,21 +151,22 @@ function packagedFiles(): ReadonlyMap<string, string> {
       .filter((file) => file.endsWith('.cjs'))
       .toSorted()
       .map((file) => [place(file), readFileSync(join(folder, file), 'utf8')])
-  const manifest = readFileSync(join(directory, '../../package.json'), 'utf8')
-  const { name, version }: { name?: unknown; version?: unknown } = JSON.parse(manifest)
+  const libraries = join(directory, 'libraries')
+  const manifest = { name: 'skillrail', version: packageVersion() }
   return new Map([
-    ['package.json', `${JSON.stringify({ name, version })}\n`],
+    ['package.json', `${JSON.stringify(manifest)}\n`],
     ...read(directory, (file) => `dist/hook/${file}`),
-    ...read(join(directory, 'libraries'), (file) =>
-      join('node_modules', file.replace(/\.cjs$/, ''), 'index.js'),
-    ),
+    // In a package for agent clients the hook is one file with its libraries.
+    ...(existsSync(libraries)
+      ? read(libraries, (file) => join('node_modules', file.replace(/\.cjs$/, ''), 'index.js'))
+      : []),
   ])
 }
 
-/** Below `dist` from a bundle, and beside `src` from a checkout. */
+/** Below `dist` from a bundle, beside `src` from a checkout, and beside `dist` in a package for agent clients. */
 function packagedDirectory(): string {
   const pathOf = (place: string): string => fileURLToPath(new URL(place, import.meta.url))
-  const places = ['../hook/', '../../dist/hook/'].map(pathOf)
+  const places = ['../hook/', '../../dist/hook/', '../../hook/'].map(pathOf)
   const bundle = places.find((place) => existsSync(join(place, 'hook.cjs')))
   if (bundle !== undefined) return bundle
   const message = 'the hook is missing from this installation of skillrail'

@@ -3,10 +3,11 @@ import { basename, join } from 'node:path'
 import { clientFolder } from '#core/client-folders'
 import { messageOf } from '#core/errors'
 import { findWorkspace, isInside, readRegularFile, realPathOf, statsOf } from '#core/read-files'
-import type { Runtime } from '#core/runtime'
+import { packageVersion, type Runtime } from '#core/runtime'
 import { safeLine } from '#core/text'
 import { findProgram } from '#core/find-program'
 import { capturedText, type ProcessEnd, runProcess } from '#exec/process'
+import { compareVersions } from '#library/client-plugins'
 import { discoverOptionsFrom, discoverSkills } from '#library/discover'
 import { adapters, eventKinds, launcherName, type Platform, platforms } from './adapters.ts'
 import { ownCommands, ownEvents } from './edit-entries.ts'
@@ -18,7 +19,12 @@ import {
   launcherPath,
   launcherState,
 } from './registration.ts'
-import { type InstalledPackage, installedPackages, packageProblem } from './installed-package.ts'
+import {
+  type InstalledPackage,
+  installedPackages,
+  packageProblem,
+  updateOf,
+} from './installed-package.ts'
 import { railFacts, type RailLimit, railLimits } from './rail-facts.ts'
 import { fileProblem, switchedOff, type SwitchedOff } from './switches.ts'
 import { type HookTrace, readTraces } from './trace.ts'
@@ -51,6 +57,8 @@ export interface PlatformStatus {
   project: Registered
   /** Skillrail's package, if the client has installed and enabled it here. */
   package: PackageStatus | undefined
+  /** The package, if the client has installed it and the user has switched it off there. */
+  disabledPackage: PackagePlace | undefined
   folder: { state: 'unknown'; reason: string }
   trust: Record<HookScope, 'unknown'> | undefined
   runs: Record<HookScope, RunAnswer | undefined>
@@ -71,11 +79,18 @@ export interface PlatformStatus {
   remark: string | undefined
 }
 
-/** Skillrail as a package of a client, and whether the client runs its hook. */
-export interface PackageStatus {
+/** Skillrail as a package of a client. */
+export interface PackagePlace {
   name: string
   path: string
+  version: string | undefined
+}
+
+/** The same, and whether the client runs its hook. */
+export interface PackageStatus extends PackagePlace {
   run: RunAnswer
+  /** The command that brings the version of this program or a newer one; undefined if it is not older. */
+  update: string | undefined
 }
 
 /**
@@ -153,12 +168,17 @@ function platformStatus(runtime: Runtime, platform: Platform, facts: PlaceFacts)
     return isProved ? { answer: 'yes' } : answer
   }
   const runs = { user: judge(user, 'user'), project: judge(project, 'project') }
-  const [installed] = facts.packages.filter((one) => one.platform === platform)
+  const packages = facts.packages.filter((one) => one.platform === platform)
+  const installed = packages.find(({ isEnabled }) => isEnabled)
+  const disabled = installed === undefined ? packages[0] : undefined
   const own = installed && packageStatus(installed, isOff, facts)
   const places = { user, project, package: own }
   const rail = railState(platform, places, runs, facts.launcher)
   const answers = [...Object.values(runs), own?.run]
-  const steps = answers.flatMap((run) => (run && 'step' in run ? [run.step] : []))
+  const steps = [
+    ...answers.flatMap((run) => (run && 'step' in run ? [run.step] : [])),
+    ...(own?.update === undefined ? [] : [`Update the package: ${own.update}`]),
+  ]
   return {
     platform,
     title,
@@ -166,6 +186,11 @@ function platformStatus(runtime: Runtime, platform: Platform, facts: PlaceFacts)
     user,
     project,
     package: own,
+    disabledPackage: disabled && {
+      name: disabled.name,
+      path: disabled.path,
+      version: disabled.version,
+    },
     folder: { state: 'unknown', reason },
     trust:
       platform === 'codex' && isThere(places) ? { user: 'unknown', project: 'unknown' } : undefined,
@@ -187,7 +212,7 @@ function packageStatus(
   isOff: SwitchedOff | undefined,
   facts: PlaceFacts,
 ): PackageStatus {
-  const { name, path, platform } = installed
+  const { name, path, version, platform } = installed
   const { title, steps } = adapters[platform]
   const problem = packageProblem(installed)
   const answer = (): RunAnswer => {
@@ -206,7 +231,24 @@ function packageStatus(
       step: steps.user,
     }
   }
-  return { name, path, run: answer() }
+  const isOutdated = version !== undefined && compareVersions(version, packageVersion()) < 0
+  return {
+    name,
+    path,
+    version,
+    run: answer(),
+    update: isOutdated ? updateOf(installed) : undefined,
+  }
+}
+
+/** Whether a client has the hook twice: in its settings and as a package. Each reference still comes once. */
+export function isTwice(status: PlatformStatus): boolean {
+  return status.package !== undefined && isRegistered(status)
+}
+
+/** The package in one line, such as `skillrail@skillrail 0.3.0`. */
+export function packageLine({ name, version }: PackagePlace): string {
+  return safeLine(version === undefined ? name : `${name} ${version}`)
 }
 
 /** A chain here, and a client that runs it as a rail. */
@@ -562,18 +604,25 @@ export function runAnswers({
   return [...Object.values(runs), own?.run].flatMap((run) => run ?? [])
 }
 
+/** The advice for {@link isTwice}. */
+export const twiceText =
+  'the hook is in the settings and in the package; one of them is enough, and each reference still comes once'
+
 function checkPlatform(status: PlatformStatus): Check {
-  const { title, user, project, steps, package: own } = status
+  const { title, user, project, steps, package: own, disabledPackage } = status
   const places = [user, project].filter(({ state }) => state !== 'absent')
   const isBad = places.some(({ state }) => state !== 'installed')
   const idle = idleReasons(status)
   const found = [
     ...places.map((place) => ('reason' in place ? `${place.path}: ${place.reason}` : place.path)),
-    ...(own ? [`package ${own.name}: ${own.path}`] : []),
+    ...(own ? [`package ${packageLine(own)}: ${own.path}`] : []),
+    ...(disabledPackage ? [`package ${packageLine(disabledPackage)} is disabled`] : []),
+    ...(isTwice(status) ? [twiceText] : []),
   ]
   return {
     name: `${title} hook`,
-    status: isBad || idle.length > 0 ? 'warning' : 'ok',
+    status:
+      isBad || idle.length > 0 || isTwice(status) || own?.update !== undefined ? 'warning' : 'ok',
     found: [...found, ...new Set(idle)].join('; '),
     advice: isBad ? 'skillrail hooks install fixes it.' : steps.join(' ') || undefined,
   }

@@ -38,7 +38,10 @@ interface ClientPlugins {
   paths: readonly string[]
 }
 
-type PluginRuntime = Pick<Runtime, 'cwd' | 'env' | 'home' | 'platform'>
+/** With `includeDisabled`, plugins count that the client has installed and the user has switched off. */
+type PluginRuntime = Pick<Runtime, 'cwd' | 'env' | 'home' | 'platform'> & {
+  includeDisabled?: boolean
+}
 type Reader = (files: PluginFiles, runtime: PluginRuntime) => PluginSkills[]
 
 /**
@@ -91,7 +94,8 @@ function claudePlugins(files: PluginFiles, runtime: PluginRuntime): PluginSkills
         folders.some((path) => path === realPathOf(projectPath ?? '')),
     )
     const record = marketplaces[marketplace]
-    if (enabledPlugins[id] !== true || !installation || !record) return []
+    const isOn = enabledPlugins[id] === true || runtime.includeDisabled === true
+    if (!isOn || !installation || !record) return []
     const listing = files.json(claudeListing(record.installLocation), marketplaceListing)
     const entry = listing?.plugins.find((plugin) => plugin.name === name)
     if (!entry) return []
@@ -166,7 +170,7 @@ function codexPlugins(files: PluginFiles, runtime: PluginRuntime): PluginSkills[
   return Object.entries(plugins).flatMap(([id, { enabled = true }]) => {
     // A project that is not trusted can still switch a plugin off.
     const isRefused = projectConfigurations.some((file) => file?.plugins?.[id]?.enabled === false)
-    if (!enabled || isRefused) return []
+    if ((!enabled || isRefused) && runtime.includeDisabled !== true) return []
     const { name, marketplace } = splitId(id)
     const cache = join(home, 'plugins/cache', marketplace, name)
     const version = codexVersion(files.folders(cache).map((path) => basename(path)))
@@ -200,7 +204,7 @@ export function codexVersion(versions: readonly string[]): string | undefined {
 }
 
 /** The order of Semantic Versioning, section 11. */
-function compareVersions(a: string, b: string): number {
+export function compareVersions(a: string, b: string): number {
   const numeric = new Intl.Collator('en', { numeric: true })
   const [first, second] = [partsOf(a), partsOf(b)]
   const byCore = numeric.compare(first.core, second.core)
@@ -227,7 +231,7 @@ function copilotPlugins(files: PluginFiles, runtime: PluginRuntime): PluginSkill
     // A plugin from its own folder belongs to no marketplace.
     const id = marketplace === '' ? name : `${name}@${marketplace}`
     const isOn = marketplace === '' ? plugin.enabled === true : enabledPlugins[id] === true
-    return isOn ? [{ id, root }] : []
+    return isOn || runtime.includeDisabled === true ? [{ id, root }] : []
   })
   const local = Object.entries(enabledPlugins).flatMap(([id, value]) => {
     const { name, marketplace } = splitId(id)
@@ -266,7 +270,8 @@ function geminiExtensions(files: PluginFiles, runtime: PluginRuntime): PluginSki
   const rules = files.json(join(folder, 'extension-enablement.json'), enablement) ?? {}
   const places = [runtime.cwd, realPathOf(runtime.cwd) ?? runtime.cwd]
   return extensionsIn(files, folder, 'gemini').flatMap(({ name, root }) => {
-    if (!isEnabledHere(rules[name]?.overrides ?? [], places)) return []
+    const isOn = isEnabledHere(rules[name]?.overrides ?? [], places)
+    if (!isOn && runtime.includeDisabled !== true) return []
     const skills = join(root, 'skills')
     // The folder can contain skills and be a skill itself.
     const depths = files.exists(join(skills, 'SKILL.md')) ? [0, 1] : [1]
@@ -290,7 +295,9 @@ function qwenExtensions(files: PluginFiles, runtime: PluginRuntime): PluginSkill
     const legacy = policy ? (policy.legacyPathRules ?? []) : (rules[name]?.overrides ?? [])
     const isEnabled = activation ? activation === 'enabled' : isEnabledHere(legacy, places, isOn)
     const directory = join(root, 'skills')
-    return isEnabled ? [{ client: 'qwen', plugin: name, directory, depth: 1 }] : []
+    return isEnabled || runtime.includeDisabled === true
+      ? [{ client: 'qwen', plugin: name, directory, depth: 1 }]
+      : []
   })
 }
 

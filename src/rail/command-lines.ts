@@ -1,4 +1,4 @@
-import { findProgram } from '#core/find-program'
+import { programWord } from '#core/packaged-program'
 import type { Runtime } from '#core/runtime'
 import type { RailAnswer } from '#hooks/rail-hook'
 
@@ -7,12 +7,14 @@ const commandLine =
   /(?<!npx )(?<![\w./@-])skillrail (?=(?:chain|hooks|rail|runs|trust|validate)\b)/g
 
 /**
- * Replaces `skillrail` with `npx skillrail` if the search path has no such program. That is so for an
- * installation by `npx`, or as a package of the client.
+ * Replaces `skillrail` with what works in this installation, if the search path has no such program: the command
+ * line of the client's package, or `npx skillrail`.
  */
-export function runnableText(text: string, runtime: Runtime): string {
-  if (text.search(commandLine) < 0 || findProgram('skillrail', runtime) !== undefined) return text
-  return text.replaceAll(commandLine, 'npx skillrail ')
+export function runnableText(text: string, runtime: Runtime, own?: string): string {
+  if (text.search(commandLine) < 0) return text
+  const program = programWord(runtime, own)
+  if (program === 'skillrail') return text
+  return text.replaceAll(commandLine, () => `${program ?? 'npx skillrail'} `)
 }
 
 export function runnableAnswer(answer: RailAnswer, runtime: Runtime): RailAnswer {

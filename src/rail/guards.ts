@@ -1,3 +1,4 @@
+import { packagedProgram } from '#core/packaged-program'
 import { isObject, parseJson } from '#core/json'
 import { guardedCalls } from '#skill/guard-words'
 import { type ClientCall, type CoveringGuard, guardAgainst, isAllowed } from './calls.ts'
@@ -206,7 +207,9 @@ function isFree({ tool }: ClientCall): boolean {
 
 /** Whether a call reports about the step itself, by the command line. */
 async function isReport(call: ClientCall): Promise<boolean> {
-  const forms = 'Bash(skillrail chain report:*) Bash(npx skillrail chain report:*)'
+  const own = packagedProgram()
+  const programs = ['skillrail', 'npx skillrail', ...(own === undefined ? [] : [own])]
+  const forms = programs.map((program) => `Bash(${program} chain report:*)`).join(' ')
   return call.call?.kind === 'shell' && (await isAllowed(call, forms))
 }
 

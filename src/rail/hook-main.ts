@@ -1,10 +1,11 @@
-import { readSync } from 'node:fs'
+import { existsSync, readSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { messageOf, systemCode } from '#core/errors'
 import { parseJson } from '#core/json'
 import { systemRuntime } from '#core/runtime'
 import { safeLine } from '#core/text'
 import { writeAll } from '#core/write-files'
-import { isPlatform, type Platform, platforms } from '#hooks/adapters'
+import { isPlatform, launcherName, type Platform, platforms } from '#hooks/adapters'
 import type { HookAnswer } from '#hooks/hook-call'
 import { runHook } from '#hooks/run-hook'
 import { workflowHook } from '#project/workflow-hook'
@@ -17,7 +18,9 @@ const [number = 1, of = 1] = (rest.find(isPart) ?? '1/1').split('/').map(Number)
 const event = rest.find((text) => !isPart(text))
 
 if (major < 20) {
-  complain(`the hook needs Node 20 or newer; this is ${process.version} (${process.execPath})`)
+  const found = `${process.version} (${process.execPath})`
+  complain(`the hook needs Node 20 or newer; this is ${found}`)
+  void tellOfOldNode(found)
 } else if (isPlatform(platform)) {
   void answer(platform).then(({ stdout, stderr }) => {
     if (stderr !== '') write(2, stderr)
@@ -46,6 +49,14 @@ async function answer(client: Platform): Promise<HookAnswer> {
   } catch (error) {
     return { stdout: '', stderr: `skillrail: ${safeLine(messageOf(error))}\n` }
   }
+}
+
+/** The launcher of a package, beside its folder `hook`, tells the user in the form of each client. */
+async function tellOfOldNode(found: string): Promise<void> {
+  const launcher = join(dirname(process.argv[1] ?? ''), '..', launcherName)
+  if (!existsSync(launcher)) return
+  const { spawnSync } = await import('node:child_process')
+  spawnSync(launcher, [platform, rest[0] ?? '-', 'old-node', found], { stdio: 'inherit' })
 }
 
 /** Avoids the clock of `performance`, which Node would have to load. */

@@ -14,9 +14,12 @@ import type { Runtime } from '#core/runtime'
 import { amount, shellWord } from '#core/text'
 import {
   installedPlatforms,
+  isTwice,
+  packageLine,
   platformStatuses,
   type PlatformStatus,
   runAnswers,
+  twiceText,
 } from '#hooks/status'
 import { discoverOptionsFrom, discoverSkills, trustPolicy } from '#library/discover'
 import type { Discovery, SkillInfo } from '#library/model'
@@ -184,23 +187,36 @@ function withoutHookAtOnce(entries: readonly OverviewEntry[]): OverviewEntry[] {
 const noHook = 'no hook'
 
 function hookEntry(status: PlatformStatus, reads: string): Omit<OverviewEntry, 'name'> {
-  const { platform, user, project, package: own } = status
+  const { platform, user, project, package: own, disabledPackage } = status
   const fix = `skillrail hooks install ${platform}`
   const places = [user, project].filter(({ state }) => state !== 'absent')
-  if (places.length === 0 && !own)
-    return { status: 'information', state: noHook, about: reads, fix }
+  if (places.length === 0 && !own) {
+    const about = disabledPackage
+      ? `the package ${packageLine(disabledPackage)} is disabled; ${reads}`
+      : reads
+    return { status: 'information', state: noHook, about, fix }
+  }
   const reason = places.flatMap((place) => ('reason' in place ? [place.reason] : []))[0]
   if (reason !== undefined) return { status: 'warning', state: 'hook broken', about: reason, fix }
   const answers = runAnswers(status)
   const idle = answers.flatMap((run) => (run.answer === 'no' ? [run.reason] : []))
-  return idle.length > 0 && idle.length === answers.length
-    ? {
-        status: 'warning',
-        state: 'hook idle',
-        about: idle.join('; '),
-        fix: `skillrail hooks status ${platform}`,
-      }
-    : { status: 'ok', state: 'hook', about: `${reads}, gets references of all from the hook` }
+  const details = `skillrail hooks status ${platform}`
+  if (idle.length > 0 && idle.length === answers.length) {
+    return { status: 'warning', state: 'hook idle', about: idle.join('; '), fix: details }
+  }
+  if (isTwice(status)) {
+    const fix = `skillrail hooks uninstall ${platform}`
+    return { status: 'warning', state: 'hook twice', about: twiceText, fix }
+  }
+  if (own === undefined) {
+    return { status: 'ok', state: 'hook', about: `${reads}, gets references of all from the hook` }
+  }
+  if (own.update !== undefined) {
+    const about = `the package ${packageLine(own)} is older than this program`
+    return { status: 'warning', state: 'package outdated', about, fix: own.update }
+  }
+  const about = `${reads}, gets references of all from the package ${packageLine(own)}`
+  return { status: 'ok', state: 'package', about }
 }
 
 const newestRuns = 100

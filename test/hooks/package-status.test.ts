@@ -4,7 +4,9 @@ import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { systemRuntime } from '../../src/core/runtime.ts'
 import type { PackagedClient } from '../../src/hooks/pack-plugin.ts'
-import { platformStatuses } from '../../src/hooks/status.ts'
+import { isTwice, platformStatuses } from '../../src/hooks/status.ts'
+import { installHook } from '../../src/hooks/install.ts'
+import { runInProcess } from '../run-in-process.ts'
 
 interface Home {
   home: string
@@ -30,7 +32,8 @@ function makeHome(): Home {
 
 /** Writes the files of the package that tell it from other plugins, with its hook. */
 function writePackage({ write }: Home, folder: string, manifest: string): void {
-  write(`${folder}/${manifest}`, { name: 'skillrail', version: '0.3.0' })
+  write(`${folder}/${manifest}`, { name: 'skillrail', version: '90.0.0' })
+  write(`${folder}/package.json`, { name: 'skillrail', version: '90.0.0' })
   for (const name of ['serves-all-skills', 'skillrail-hook', 'hook/hook.cjs', 'hook/rail.cjs']) {
     write(`${folder}/${name}`, '')
   }
@@ -48,6 +51,8 @@ interface Installation {
 const id = 'skillrail@skillrail'
 const copilot = { name: 'skillrail', marketplace: 'skillrail', version: '0.3.0' }
 
+const ofPi = 'git:github.com/skillrail/skillrail@release'
+
 function extension(client: 'gemini' | 'qwen'): Installation {
   const folder = `.${client}/extensions/skillrail`
   return {
@@ -64,7 +69,7 @@ function extension(client: 'gemini' | 'qwen'): Installation {
   }
 }
 
-const installations: Readonly<Record<PackagedClient, Installation>> = {
+const installations: Readonly<Record<PackagedClient | 'codex', Installation>> = {
   claude: {
     folder: '.claude/plugins/cache/skillrail/skillrail/0.3.0',
     install(home) {
@@ -92,24 +97,33 @@ const installations: Readonly<Record<PackagedClient, Installation>> = {
     },
     disable: ({ write }) => write('.copilot/settings.json', { enabledPlugins: { [id]: false } }),
   },
+  codex: {
+    folder: '.codex/plugins/cache/skillrail/skillrail/0.3.0',
+    install(home) {
+      writePackage(home, this.folder, '.codex-plugin/plugin.json')
+      home.write('.codex/config.toml', `[plugins."${id}"]\nenabled = true\n`)
+    },
+    disable: ({ write }) => write('.codex/config.toml', `[plugins."${id}"]\nenabled = false\n`),
+  },
   gemini: extension('gemini'),
   opencode: {
-    folder: 'packages/opencode',
+    folder:
+      '.cache/opencode/packages/skillrail@git+https:/host/skillrail.git#release/node_modules/skillrail',
     install(home) {
       writePackage(home, this.folder, 'package.json')
-      const plugin = [`file://${join(home.home, this.folder)}`]
+      const plugin = ['skillrail@git+https://host/skillrail.git#release']
       home.write('.config/opencode/opencode.json', { plugin })
     },
     disable: ({ write }) => write('.config/opencode/opencode.json', { plugin: [] }),
   },
   pi: {
-    folder: 'packages/pi',
+    folder: '.pi/agent/git/github.com/skillrail/skillrail',
     install(home) {
       writePackage(home, this.folder, 'package.json')
-      home.write('.pi/agent/settings.json', { packages: ['../../packages/pi'] })
+      home.write('.pi/agent/settings.json', { packages: [ofPi] })
     },
     disable({ write }) {
-      const packages = [{ source: '../../packages/pi', extensions: [] }]
+      const packages = [{ source: ofPi, extensions: [] }]
       write('.pi/agent/settings.json', { packages })
     },
   },
@@ -117,10 +131,10 @@ const installations: Readonly<Record<PackagedClient, Installation>> = {
 }
 
 const clients = Object.keys(installations).filter(
-  (name): name is PackagedClient => name in installations,
+  (name): name is keyof typeof installations => name in installations,
 )
 
-function statusOf(client: PackagedClient, { home, project }: Home) {
+function statusOf(client: keyof typeof installations, { home, project }: Home) {
   const runtime = systemRuntime({ cwd: project, home, env: { HOME: home } })
   const [status] = platformStatuses(runtime, [client])
   if (!status) throw new Error('there is no status')
@@ -141,16 +155,30 @@ describe.each(clients)('the status of %s', (client) => {
     expect(statusOf(client, home)).toMatchObject({
       user: { state: 'absent' },
       project: { state: 'absent' },
-      package: { path: join(home.home, folder) },
+      package: { path: join(home.home, folder), version: '90.0.0', update: undefined },
+      disabledPackage: undefined,
       rail: { state: 'ready' },
     })
+  })
+
+  it('names the update of a package that is older than this program', () => {
+    const home = installed()
+    home.write(`${folder}/package.json`, { name: 'skillrail', version: '0.0.9' })
+    const { package: own, steps } = statusOf(client, home)
+    expect(own?.update).toMatch(/^(?:claude|codex|copilot|gemini|pi|qwen|rm) /)
+    expect(steps).toContain(`Update the package: ${own?.update}`)
   })
 
   it('is not better than the package: one that is disabled, removed or incomplete counts for nothing', () => {
     const disabled = installed()
     disable(disabled)
+    // OpenCode and pi have no record of a package that the user does not name.
+    const isKnown = client !== 'opencode' && client !== 'pi'
     expect(statusOf(client, disabled)).toMatchObject({
       package: undefined,
+      disabledPackage: isKnown
+        ? { path: join(disabled.home, folder), version: '90.0.0' }
+        : undefined,
       rail: { state: 'absent' },
     })
 
@@ -182,4 +210,31 @@ it('says that the hook of a package does not run where the client runs no hooks'
     package: { run: { answer: 'no', reason } },
     rail: { state: 'idle', reason },
   })
+})
+
+it('warns of a hook that is in the settings and in the package', async () => {
+  const home = makeHome()
+  const { home: folder, project } = home
+  installations.claude.install(home)
+  const runtime = systemRuntime({ cwd: project, home: folder, env: { HOME: folder } })
+  expect(isTwice(statusOf('claude', home))).toBe(false)
+  await installHook(runtime, 'claude', { scope: 'user' })
+  expect(isTwice(statusOf('claude', home))).toBe(true)
+  const status = await runInProcess(['hooks', 'status', 'claude'], { cwd: project, home: folder })
+  expect(status.stdout).toContain('package: 90.0.0')
+  expect(status.stdout).toContain('skillrail hooks uninstall claude')
+  const overview = await runInProcess(['overview'], { cwd: project, home: folder })
+  expect(overview.stdout).toContain('hook twice')
+})
+
+it('shows the package and its version in the overview', async () => {
+  const home = makeHome()
+  installations.claude.install(home)
+  const at = { cwd: home.project, home: home.home }
+  const whole = await runInProcess(['overview', '--json'], at)
+  expect(whole.stdout).toContain('from the package skillrail@skillrail 90.0.0')
+  installations.claude.disable(home)
+  expect((await runInProcess(['overview'], at)).stdout).toContain('90.0.0 is disabled')
+  const status = await runInProcess(['hooks', 'status', 'claude'], at)
+  expect(status.stdout).toContain('package: disabled')
 })

@@ -38,7 +38,7 @@ describe('plugin pack', () => {
 
   it("finds the client's package from the sources too, built or not", async () => {
     const { stdout, stderr } = await skills().pack('skills/deploy', '--client=claude', '--dry-run')
-    expect(stdout + stderr).toMatch(/hook.hook\.cjs \(|plugins.claude holds no hook/)
+    expect(stdout + stderr).toMatch(/hook.hook\.cjs \(|plugins.hook has no hook/)
   })
 
   it('writes a folder that validate accepts and that a project can use', async () => {

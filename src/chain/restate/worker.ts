@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { Context, Serde } from '@restatedev/restate-sdk'
 import { messageOf } from '#core/errors'
 import { isList, isObject, objectOf, parseJson } from '#core/json'
+import { installCommand } from '#core/packaged-program'
 import { packageVersion, type Runtime, timeBetween } from '#core/runtime'
 import type { Settings } from '#core/settings'
 import { makePrivateDirectory } from '#core/write-files'
@@ -144,7 +145,7 @@ async function loadSdk(): Promise<Sdk> {
     throw new ChainError(
       'restate-sdk-missing',
       `a worker needs @restatedev/restate-sdk: ${messageOf(error).split('\n')[0]}`,
-      'npm i @restatedev/restate-sdk',
+      installCommand(['@restatedev/restate-sdk']),
       { cause: error },
     )
   }

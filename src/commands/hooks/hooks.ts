@@ -15,8 +15,11 @@ import {
   hooksStatus,
   installedPlatforms,
   isThere,
+  isTwice,
+  packageLine,
   type PlatformStatus,
   railLine,
+  twiceText,
   runAnswers,
   startLine,
   type Registered,
@@ -207,6 +210,7 @@ export const status = defineCommand<HooksStatus>()({
         client.program === undefined ? 'not found' : 'found',
         `you: ${shortState(client.user)}`,
         `project: ${shortState(client.project)}`,
+        packageState(client),
         isThere(client) && missing !== '' ? `without: ${missing}` : '',
       ]
     })
@@ -267,15 +271,25 @@ function shortState(place: Registered): string {
   return place.parts === 1 ? 'installed' : `installed in ${place.parts} parts`
 }
 
+function packageState({ package: own, disabledPackage: disabled }: PlatformStatus): string {
+  if (disabled) return 'package: disabled'
+  if (!own) return ''
+  return `package: ${own.version ?? 'installed'}${own.update === undefined ? '' : ', outdated'}`
+}
+
 function platformLines(status: PlatformStatus): string[] {
-  const { title, user, project, package: own, lastFired, rivals, steps, note } = status
+  const { title, platform, user, project, lastFired, rivals, steps, note } = status
+  const { package: own, disabledPackage: disabled } = status
   const problems = [user, project].flatMap((place) =>
     'reason' in place ? [`${title}: ${safeLine(place.path)}: ${safeLine(place.reason)}`] : [],
   )
   const off = runAnswers(status).flatMap((run) => (run.answer === 'no' ? run.reason : []))
-  const ofPackage = own
-    ? [`the package ${safeLine(own.name)} has the hook: ${safeLine(own.path)}`]
-    : []
+  const ofPackage = [
+    own && `the package ${packageLine(own)} has the hook: ${safeLine(own.path)}`,
+    disabled && `the package ${packageLine(disabled)} is disabled: ${safeLine(disabled.path)}`,
+    isTwice(status) &&
+      `${twiceText}. Remove one, for example: skillrail hooks uninstall ${platform}`,
+  ].filter((text) => typeof text === 'string')
   const fired = lastFired === undefined ? [] : [`last fired ${lastFired}`]
   const others = rivals.map(
     (path) =>

@@ -20,6 +20,6 @@ it('a worker without the optional SDK names the command that installs it', () =>
   expect(status).toBe(1)
   expect(JSON.parse(stdout).error).toMatchObject({
     code: 'restate-sdk-missing',
-    hint: 'npm i @restatedev/restate-sdk',
+    hint: 'npm install @restatedev/restate-sdk',
   })
 })

@@ -1,0 +1,129 @@
+// What the build of the npm package and that of the packages of clients have in common.
+import { rolldown } from 'rolldown'
+import { viewPage } from './view-page.mjs'
+
+export async function bundle(input, output, options = {}) {
+  // Every command reads frontmatter; a library in a file of its own would cost each start more. The hook
+  // has no `node_modules` beside it.
+  const external = (name) => !/^[./#]|^(?:js-yaml|porter2|unbash|zod\/mini)$/.test(name)
+  const build = await rolldown({ input, platform: 'node', external, ...options })
+  const { output: written } = await build.write(output)
+  await build.close()
+  refuseCircles(written)
+}
+
+/**
+ * Files that load each other find the other one half done. Modules grouped by hand make such circles
+ * where there was none; the group then lacks a module.
+ *
+ * @param {readonly { fileName: string, imports?: readonly string[] }[]} files
+ */
+function refuseCircles(files) {
+  const imports = new Map(files.map((file) => [file.fileName, file.imports ?? []]))
+  const done = new Set()
+  const visit = (name, way) => {
+    if (way.includes(name)) {
+      throw new Error(`files of dist load each other: ${[...way, name].join(' > ')}`)
+    }
+    if (done.has(name)) return
+    for (const next of imports.get(name) ?? []) visit(next, [...way, name])
+    done.add(name)
+  }
+  for (const name of imports.keys()) visit(name, [])
+}
+
+/**
+ * commander loads `node:child_process` for commands in files of their own, which are not used here:
+ * a fifth of the start of a command. It is joined to the command line so that this can wait.
+ */
+export function commanderInside() {
+  const id = '\0lazy-child-process'
+  const isForCommander = (name, importer) =>
+    name === 'node:child_process' && importer?.includes('/commander/') === true
+  const plugin = {
+    name: 'lazy-child-process',
+    resolveId: (name, importer) => (isForCommander(name, importer) ? id : undefined),
+    load: (name) =>
+      name === id
+        ? `exports.spawn = (...given) => process.getBuiltinModule('node:child_process').spawn(...given)`
+        : undefined,
+  }
+  return {
+    plugins: [plugin],
+    external: (name, importer) =>
+      !/^[./#\0]|^(?:commander|js-yaml|zod\/mini)$/.test(name) && !isForCommander(name, importer),
+  }
+}
+
+/** The page of the local view is text by now: nothing of it is joined, or even there, later. */
+export async function pageInside() {
+  const text = JSON.stringify(await viewPage())
+  return {
+    name: 'page-inside',
+    load: (id) =>
+      id.endsWith('/src/view/page-text.ts')
+        ? `export const pageText = () => Promise.resolve(${text})`
+        : undefined,
+  }
+}
+
+/**
+ * A program as one file, which needs nothing beside it: the hook for the packages of clients, and the process
+ * that works on a rail.
+ */
+export async function asOneFile(input, libraries, plugins = []) {
+  const build = await rolldown({
+    input,
+    platform: 'node',
+    // A rail has no model of its own and runs on the journal engine.
+    external: (name) => /^node:|^#agent\/|^#chain\/restate\//.test(name),
+    resolve: { mainFields: ['module', 'main'] },
+    plugins: [...plugins, librariesInside(libraries)],
+    treeshake: { moduleSideEffects: (id) => /(?:hook|rail)-main/.test(id) },
+  })
+  const { output } = await build.generate({
+    format: 'cjs',
+    exports: 'named',
+    codeSplitting: false,
+    minify: true,
+  })
+  await build.close()
+  if (output.length !== 1) throw new Error(`${input} is ${output.length} files instead of one`)
+  return output[0].code
+}
+
+/**
+ * The command line with all its libraries, for a place without `node_modules`. Only the AI SDK and Restate, which
+ * a user chooses, stay outside.
+ */
+export async function bundleCommandLine(directory) {
+  const { plugins } = commanderInside()
+  const libraries = librariesInside(['diff', 'jsonc-parser', 're2js', 'smol-toml', 'zod'])
+  const output = { dir: directory, format: 'cjs', minify: true }
+  const names = { entryFileNames: '[name].cjs', chunkFileNames: '[name].cjs' }
+  await bundle(
+    { bin: 'src/cli/bin.ts' },
+    { ...output, ...names },
+    {
+      external: (name) => /^node:|^ai$|^@ai-sdk\/|^@restatedev\//.test(name),
+      resolve: { mainFields: ['module', 'main'] },
+      preserveEntrySignatures: 'allow-extension',
+      plugins: [...plugins, libraries, await pageInside()],
+      treeshake: {
+        moduleSideEffects: (id) => /cli\/bin\.ts$|\/node_modules\//.test(id),
+      },
+    },
+  )
+}
+
+/** Joins libraries that are otherwise loaded when they are needed. */
+function librariesInside(libraries) {
+  const required = new RegExp(
+    String.raw`createRequire\(import\.meta\.url\)(?=\('(?:${libraries.join('|')})'\))`,
+    'g',
+  )
+  return {
+    name: 'libraries-inside',
+    transform: (code) => ({ code: code.replace(required, 'require') }),
+  }
+}
