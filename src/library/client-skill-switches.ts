@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { clientFolder, type ClientName } from '#core/client-folders'
+import { fitsText } from '#core/fits-text'
 import { objectOf } from '#core/json'
 import { realPathOf } from '#core/read-files'
 import type { Runtime } from '#core/runtime'
@@ -92,7 +93,7 @@ const switches: Partial<Record<ClientName, (files: PluginFiles, runtime: Place) 
         ...Object.entries(typeof skill === 'string' ? { '*': skill } : objectOf(skill)),
       ]
     })
-    return ({ name }) => rules.findLast(([pattern]) => fits(pattern, name))?.[1] === 'deny'
+    return ({ name }) => rules.findLast(([pattern]) => fitsText(name, pattern))?.[1] === 'deny'
   },
 }
 
@@ -112,12 +113,6 @@ function isListed(settings: readonly Settings[], { name }: Skill): boolean {
 function isAt(path: unknown, skill: Skill): boolean {
   if (typeof path !== 'string') return false
   return path === skill.path || realPathOf(path) === realPathOf(skill.path)
-}
-
-/** `*` matches any characters. */
-function fits(pattern: string, name: string): boolean {
-  const parts = pattern.split('*').map((part) => part.replaceAll(/[^\w-]/g, '\\$&'))
-  return new RegExp(`^${parts.join('.*')}$`, 's').test(name)
 }
 
 function textsIn(value: unknown): string[] {

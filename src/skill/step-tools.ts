@@ -1,3 +1,4 @@
+import { fitsText } from '#core/fits-text'
 import { didYouMean, editDistance } from '#core/text'
 import { parseAllowedTools } from './allowed-tools.ts'
 import type { AllowedTool, StepOptions } from './model.ts'
@@ -112,12 +113,8 @@ function overlaps(one: AllowedTool, other: AllowedTool): boolean {
  * Whether some text may match both patterns, by the texts before and after their `*`.
  */
 function meet(a: string, b: string): boolean {
-  const fits = (text: string, pattern: string): boolean => {
-    const parts = pattern.split('*').map((part) => part.replaceAll(/[^\w]/g, String.raw`\$&`))
-    return new RegExp(`^${parts.join('.*')}$`, 's').test(text)
-  }
-  if (!a.includes('*')) return fits(a, b)
-  if (!b.includes('*')) return fits(b, a)
+  if (!a.includes('*')) return fitsText(a, b)
+  if (!b.includes('*')) return fitsText(b, a)
   const [headA = '', headB = ''] = [a, b].map((text) => text.slice(0, text.indexOf('*')))
   const [tailA = '', tailB = ''] = [a, b].map((text) => text.slice(text.lastIndexOf('*') + 1))
   const isHead = headA.startsWith(headB) || headB.startsWith(headA)

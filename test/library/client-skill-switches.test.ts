@@ -112,6 +112,15 @@ it.each<[ClientName, string, object | string, hidden: string[]]>([
   },
 )
 
+it('compares the patterns of a project in linear time', () => {
+  const name = 'a'.repeat(64)
+  write(`.claude/skills/${name}/SKILL.md`, '')
+  const skill = { [`${'*a'.repeat(30)}*b`]: 'deny', [`${'*a'.repeat(30)}*`]: 'deny' }
+  write('project/opencode.json', JSON.stringify({ permission: { skill } }))
+  expect(shown('opencode')).not.toContain(name)
+  expect(shown('claude')).toContain(name)
+})
+
 it.each<[ClientName, string]>([
   ['claude', '.claude/settings.json'],
   ['codex', '.codex/config.toml'],

@@ -44,3 +44,10 @@ describe('a mistake in the tools of a step', () => {
     expect(toolProblems(step)).toEqual([])
   })
 })
+
+it('compares patterns in linear time', () => {
+  const tools = `Bash(${'a'.repeat(200)})`
+  const problems = (pattern: string) => toolProblems({ guard: `Bash(${pattern})`, tools })
+  expect(problems(`${'*a'.repeat(30)}*b`).map(({ code }) => code)).toEqual(['chain-tools-guard'])
+  expect(problems(`${'*a'.repeat(30)}*`)).toEqual([])
+})
