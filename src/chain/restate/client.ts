@@ -109,6 +109,22 @@ export async function requireVersion(address: ServerAddress): Promise<string> {
   )
 }
 
+/** Refuses a server that cannot take a run, before a run is recorded: every answer shows that it is there. */
+export async function requireAnswer(address: ServerAddress): Promise<void> {
+  const signal = AbortSignal.timeout(10_000)
+  try {
+    await ask(address, 'ingress', '/restate/health', { signal })
+  } catch (error) {
+    if (!signal.aborted) throw error
+    throw new RestateServerError(
+      'restate-away',
+      `no Restate server answers at ${address.url}: nothing within 10 seconds`,
+      'Start one (docs/scale.md), or name it with --url and --admin-url.',
+      { cause: error },
+    )
+  }
+}
+
 export interface SubmittedRun {
   runId: string
   part: number

@@ -30,6 +30,7 @@ import {
   lookAtRun,
   lookAtWaiting,
   readServerJournal,
+  requireAnswer,
   requireVersion,
   RestateServerError,
   type ServerAddress,
@@ -104,6 +105,7 @@ export async function resumeServerRun(
   }
   const planChange = acceptedPlan(journal, resumption, line)
   const words = argumentsOf(journal, resumption.arguments ?? [])
+  await refuseWrongServer(address)
   return await withRunLock(store, runId, async () => {
     const at = new Date(setup.runtime.now()).toISOString()
     store.append(runId, { type: 'resumed', at, ...planChange })
@@ -244,8 +246,12 @@ async function endOfRun(
   }
 }
 
-/** Accepts an unreachable admin interface: not every user of the ingress reaches it. */
+/**
+ * Refuses a server that does not answer or is too old, before anything is recorded. Accepts an unreachable
+ * admin interface: not every user of the ingress reaches it.
+ */
 async function refuseWrongServer(address: ServerAddress): Promise<void> {
+  await requireAnswer(address)
   try {
     await requireVersion(address)
   } catch (error) {

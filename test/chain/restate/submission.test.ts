@@ -21,9 +21,12 @@ async function closedPort(): Promise<number> {
   return typeof address === 'object' ? (address?.port ?? 0) : 0
 }
 
-/** A server that answers every request in the same way, at a free port. */
+/** A server that is healthy and answers every other request in the same way, at a free port. */
 async function served(listener: RequestListener): Promise<number> {
-  const server = createServer(listener)
+  const server = createServer((request, response) => {
+    if (request.url === '/restate/health') response.end('{}')
+    else listener(request, response)
+  })
   onTestFinished(() => void server.close())
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
@@ -33,13 +36,34 @@ async function served(listener: RequestListener): Promise<number> {
 const runs = async (): Promise<number> => (await command('runs list --json')).json.runs.length
 
 async function submitTo(port: number) {
-  const [url, adminUrl] = [port, await closedPort()].map((one) => `http://127.0.0.1:${one}`)
+  return await submitToUrl(`http://127.0.0.1:${port}`)
+}
+
+async function submitToUrl(url: string) {
+  const adminUrl = `http://127.0.0.1:${await closedPort()}`
   return await command(`run main --engine restate --url ${url} --admin-url ${adminUrl}`)
 }
 
 it('keeps nothing of a run whose server cannot be reached', async () => {
   const { code, error } = await submitTo(await closedPort())
   expect([code, error?.code, await runs()]).toEqual([1, 'restate-away', 0])
+})
+
+it.each([
+  ['a port that no request is sent to', 'http://127.0.0.1:1'],
+  ['a name that does not exist', 'http://restate.invalid:8080'],
+])('keeps nothing of a run with %s', async (_what, url) => {
+  const { code, error } = await submitToUrl(url)
+  expect([code, error?.code, await runs()]).toEqual([1, 'restate-away', 0])
+})
+
+it('keeps nothing of a run whose server ends every connection', async () => {
+  const server = createServer((request) => void request.socket.destroy())
+  onTestFinished(() => void server.close())
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  const { error } = await submitTo(typeof address === 'object' ? (address?.port ?? 0) : 0)
+  expect([error?.code, await runs()]).toEqual(['restate-away', 0])
 })
 
 it('keeps nothing of a run that no worker takes', async () => {
