@@ -15,7 +15,7 @@ export async function inputText(
   const path = argument.slice(1)
   const file = readRegularFile(resolve(runtime.cwd, path), { maxBytes })
   if (file.ok) return file.text
-  throw new UsageError({ code: file.code, message: `${path}: ${file.message}` })
+  throw new UsageError({ code: file.code, message: file.message })
 }
 
 /** @throws {UsageError} if both the task and an option read standard input, which can be read only once. */

@@ -26,7 +26,7 @@ export function milliseconds(option: string, text: string): number {
   if (/^\d+(?:\.\d+)?$/.test(text) && number > 0 && number <= longestSeconds) {
     return Math.max(1, Math.round(number * 1000))
   }
-  throw unexpectedValue(option, text, `a number of seconds above 0, at most ${longestSeconds},`)
+  throw unexpectedValue(option, text, `a number of seconds above 0, at most ${longestSeconds}`)
 }
 
 /** The maximum of the platform's timers. */

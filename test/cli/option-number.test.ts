@@ -71,7 +71,7 @@ it.each(['0', '0.0', '-1', '1e3', '.5', '5.', '0x10', '', ' ', 'soon', '2147484'
   'refuses another form of a time: %j',
   (text) => {
     expect(() => milliseconds('--timeout', text)).toThrow(
-      /^--timeout is .{1,40}; expected a number of seconds above 0, at most 2147483,$/,
+      /^--timeout is .{1,40}; expected a number of seconds above 0, at most 2147483$/,
     )
   },
 )
