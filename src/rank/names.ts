@@ -9,8 +9,9 @@ import { plainWords } from './words.ts'
 export function namesIn(sentence: string, names: readonly string[]): readonly string[] {
   const prose = spaceWords(sentence)
   const pieces = spacedPieces(sentence)
-  const matches = names.filter((name) => {
-    const words = spaceWords(name)
+  const spaced = spacedNames(names)
+  const matches = names.filter((name, at) => {
+    const words = spaced[at] ?? ''
     if (words.trim() === '' || !prose.includes(words)) return false
     const count = words.trim().split(' ').length
     return count > 2 || isBesideKind(prose, words) || isOnePiece(pieces, words, count)
@@ -24,6 +25,15 @@ export function namesIn(sentence: string, names: readonly string[]): readonly st
       .reduce((text, longer) => text.replaceAll(spaceWords(longer), ' | '), prose)
     return textBesideLonger.includes(spaceWords(name))
   })
+}
+
+const spacedByNames = new WeakMap<readonly string[], readonly string[]>()
+
+/** Thousands of names take longer to split than to look up. */
+function spacedNames(names: readonly string[]): readonly string[] {
+  const spaced = spacedByNames.get(names) ?? names.map(spaceWords)
+  spacedByNames.set(names, spaced)
+  return spaced
 }
 
 function spaceWords(text: string): string {

@@ -1,4 +1,5 @@
 import { editDistance } from '#core/text'
+import { addTo } from '#rank/words'
 import type { ToolDefinition, ToolSummary } from '#tools/model'
 import { clientPrefix, lastSegment } from '#tools/workflow/match'
 import type { CallContext } from './context.ts'
@@ -100,12 +101,13 @@ export function resolveTool<Tool extends Named>(
   const short = written.replace(clientPrefix, '')
   for (const spell of spellings) {
     const texts = [written, short, short.replace(':', '__')].map(spell)
-    const isWanted = (text: string) => text !== '' && texts.includes(text)
+    const table = spelt(tools, spell)
     const isJoined = spell === letters && !short.includes('__')
-    const whole = tools.filter(
-      ({ id }) => isWanted(spell(id)) || (isJoined && words(id) === words(short)),
-    )
-    const found = whole.length > 0 ? whole : tools.filter(({ name }) => isWanted(spell(name)))
+    const joined = isJoined ? (spelt(tools, words).ids.get(words(short)) ?? []) : []
+    const whole = [...texts.flatMap((text) => table.ids.get(text) ?? []), ...joined]
+    const named = whole.length > 0 ? whole : texts.flatMap((text) => table.names.get(text) ?? [])
+    const places = [...new Set(named)].toSorted((a, b) => a - b)
+    const found = places.flatMap((place) => tools[place] ?? [])
     if (found.length === 0) continue
     // A name that servers have in another case is theirs; nothing else tells tools spelt alike apart.
     const servers = new Set(found.map(({ id, name }) => id.slice(0, id.length - name.length)))
@@ -114,6 +116,36 @@ export function resolveTool<Tool extends Named>(
     return { found, isLoose: spell === letters }
   }
   return { found: [], isLoose: false }
+}
+
+type Spell = (text: string) => string
+
+/** The places of tools by a spelling of their ids and names. */
+interface SpeltTools {
+  ids: ReadonlyMap<string, readonly number[]>
+  names: ReadonlyMap<string, readonly number[]>
+}
+
+const speltTools = new WeakMap<readonly Named[], Map<Spell, SpeltTools>>()
+
+/** Spells tools once: a request has many words that could be the name of one of thousands. */
+function spelt(tools: readonly Named[], spell: Spell): SpeltTools {
+  const tables = speltTools.get(tools) ?? new Map<Spell, SpeltTools>()
+  speltTools.set(tools, tables)
+  const known = tables.get(spell)
+  if (known) return known
+  const ids = new Map<string, number[]>()
+  const names = new Map<string, number[]>()
+  for (const [place, { id, name }] of tools.entries()) {
+    addTo(ids, spell(id), place)
+    addTo(names, spell(name), place)
+  }
+  // A text without letters means no tool.
+  ids.delete('')
+  names.delete('')
+  const table = { ids, names }
+  tables.set(spell, table)
+  return table
 }
 
 function exactly(text: string): string {

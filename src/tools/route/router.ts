@@ -78,6 +78,7 @@ const minEvidence = 0.3
 export function prepareRouter(tools: readonly ToolSummary[], options: RouterOptions = {}): Router {
   const rank = rankerOf(tools)
   const byId = new Map(tools.toReversed().map((tool) => [tool.id, tool]))
+  const unique = [...byId.values()]
   const deprecated = new Map(
     tools.flatMap((tool) => {
       const deprecation = deprecationOf(tool, tools)
@@ -86,7 +87,7 @@ export function prepareRouter(tools: readonly ToolSummary[], options: RouterOpti
   )
 
   const explain: Router['explain'] = (request, { limit = 5 } = {}) => {
-    const named = namedTools(request, [...byId.values()])
+    const named = namedTools(request, unique)
     const slots = findSlots(request)
     const { probability: certainty, ...ranking } = rank(rankedText(request, slots))
     const ranked = withNamed(behindSuccessors(ranking.ranked, deprecated), named)
