@@ -16,6 +16,11 @@ export interface RankField {
   weight: number
   /** Describes what the document takes, not its purpose. The rarity of a word does not depend on it. */
   isDetail?: boolean | undefined
+  /**
+   * Names what several documents belong to, such as a server. The rarity of its words counts these documents
+   * as one.
+   */
+  isShared?: boolean | undefined
 }
 
 export interface RankExample {
@@ -85,7 +90,8 @@ export function indexDocuments(allDocuments: readonly RankDocument[]): IndexPart
   const documents = withMentions([...byId.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1)))
   const texts = documents.map(({ fields }) => {
     const countedFields = fields.filter(({ isDetail }) => isDetail !== true)
-    return countedFields.map(({ text }) => text).join('\n')
+    const owner = fields.filter(({ isShared }) => isShared).map(({ text }) => text)
+    return { text: countedFields.map(({ text }) => text).join('\n'), owner: owner.join(' ') }
   })
   const kinds = [...new Set(documents.flatMap(({ fields }) => fields.map(({ kind }) => kind)))]
   const terms = new Map<string, IndexedTerm>()
@@ -100,9 +106,15 @@ export function indexDocuments(allDocuments: readonly RankDocument[]): IndexPart
     (word) => word.charAt(0),
   )
   // A small catalogue has too few documents, so their sentences are counted.
-  const countedTexts = documents.length > smallCatalogue ? texts : texts.flatMap(sentencesOf)
-  for (const text of countedTexts) {
-    for (const term of new Set(termsOf(wordsOf(text).map(({ stem }) => stem)))) entry(term).held++
+  const countedTexts =
+    documents.length > smallCatalogue
+      ? texts
+      : texts.flatMap(({ text, owner }) => sentencesOf(text).map((part) => ({ text: part, owner })))
+  const isCounted = countOnce()
+  for (const { text, owner } of countedTexts) {
+    for (const term of new Set(termsOf(wordsOf(text).map(({ stem }) => stem)))) {
+      if (isCounted(term, owner)) entry(term).held++
+    }
   }
   const examples = documents.flatMap((document) => document.examples?.map(({ text }) => text) ?? [])
   const compared = examples.length > 0 ? addLikeness(documents, entry) : 0
@@ -118,6 +130,19 @@ export function indexDocuments(allDocuments: readonly RankDocument[]): IndexPart
     taught: parts.reduce((sum, part) => sum + part, 0) / Math.max(1, documents.length),
   }
   return { catalogue, terms, words, examples }
+}
+
+/** Returns a filter that lets a word of an owner's name pass once for this owner. */
+function countOnce(): (term: string, owner: string) => boolean {
+  const owners = new Map<string, Map<string, boolean>>()
+  return (term, owner) => {
+    const words =
+      owners.get(owner) ?? new Map(wordsOf(owner).map(({ stem }) => [stem, false] as const))
+    owners.set(owner, words)
+    if (words.get(term) === true) return false
+    if (words.has(term)) words.set(term, true)
+    return true
+  }
 }
 
 type Entry = (term: string) => IndexedTerm

@@ -35,12 +35,21 @@ export interface Ranking {
 
 export type Ranker = (sentence: string) => Ranking
 
+/** The shortest beginning that words with nearly the same stem have in common. */
+const shortestRoot = 5
+
 /** Chosen by cross-validation on MetaTool and on prompts for 25 skills; small changes make no difference. */
 const weights = {
   /** How soon another occurrence of a word stops counting (BM25's k1). */
   saturation: 2,
   /** Two neighbouring words that are neighbours in a document too. */
   pair: 0.6,
+  /** The same in the other order. */
+  swapped: 0.3,
+  /** Neighbours in a document with another word between them in the sentence. */
+  apart: 0.2,
+  /** Another word of a document with nearly the same stem: `analysis` for `analyze`. */
+  relative: 0.4,
   /** A similar word in place of one that no document has: the same beginning or a similar spelling. */
   similar: 0.4,
   /** Likeness to the centre of a document's sentences and examples, if every document has examples. */
@@ -51,20 +60,32 @@ const weights = {
   wrong: 0.8,
 } as const
 
-export function prepareRanker(documents: readonly RankDocument[]): Ranker {
+export interface RankOptions {
+  /**
+   * The sentence is a request for one of the documents, so related words and loose pairs count too. A prompt
+   * has too many words beside the point for that.
+   */
+  isSearch?: boolean | undefined
+}
+
+export function prepareRanker(
+  documents: readonly RankDocument[],
+  options: RankOptions = {},
+): Ranker {
   const { catalogue, terms, words, examples } = indexDocuments(documents)
-  return rankerOf({
+  const index: RankIndex = {
     catalogue,
     term: (term) => terms.get(term),
     wordsBy: (letter) => words.get(letter) ?? [],
     example: (number) => examples[number],
-  })
+  }
+  return rankerOf(index, options)
 }
 
-export function rankerOf(index: RankIndex): Ranker {
+export function rankerOf(index: RankIndex, { isSearch = false }: RankOptions = {}): Ranker {
   const rarest = Math.max(rarityOf(1, index), 0.1)
   return (sentence) => {
-    const query = readQuery(sentence, index)
+    const query = readQuery(sentence, index, isSearch)
     const parts = wordParts(query, index)
     const likeness = likenessOf(sentence, index)
     addLikeness(parts, likeness, query.reach, 1 - leadOf(parts))
@@ -96,26 +117,61 @@ interface QueryTerm {
 
 interface Query {
   words: readonly QueryTerm[]
-  pairs: readonly QueryTerm[]
+  /** Pairs of its words, and words that are nearly the same. They add to a score, but need not occur. */
+  extras: readonly QueryTerm[]
   /** The total score of its words. */
   reach: number
   sentence: string
 }
 
-function readQuery(sentence: string, index: RankIndex): Query {
+function readQuery(sentence: string, index: RankIndex, isSearch: boolean): Query {
   const tokens = wordsOf(sentence)
   const words = new Map<string, QueryTerm>()
-  const pairs = new Map<string, QueryTerm>()
-  for (const [at, { text, stem }] of tokens.entries()) {
-    if (!words.has(stem)) words.set(stem, queryWord(text, stem, index))
-    const next = tokens[at + 1]
-    const term = `${stem} ${next?.stem ?? ''}`
-    if (!next || !hasPostings(index, term)) continue
-    const score = weights.pair * rarityIn(index, term)
-    pairs.set(term, { term, text: `${text} ${next.text}`, score })
+  const extras = new Map<string, QueryTerm>()
+  const addExtra = (extra: QueryTerm): void => {
+    if (extra.score > (extras.get(extra.term)?.score ?? 0)) extras.set(extra.term, extra)
+  }
+  for (const [at, word] of tokens.entries()) {
+    const { text, stem } = word
+    if (!words.has(stem)) {
+      words.set(stem, queryWord(text, stem, index))
+      if (isSearch) for (const relative of relativesOf(word, index)) addExtra(relative)
+    }
+    const [next, afterNext] = tokens.slice(at + 1, at + 3)
+    const loosePairs = [
+      [next, word, weights.swapped],
+      [word, afterNext, weights.apart],
+    ] as const
+    const pairs = [[word, next, weights.pair] as const, ...(isSearch ? loosePairs : [])]
+    for (const [first, second, weight] of pairs) {
+      const term = `${first?.stem ?? ''} ${second?.stem ?? ''}`
+      if (!first || !second || !hasPostings(index, term)) continue
+      addExtra({
+        term,
+        text: `${first.text} ${second.text}`,
+        score: weight * rarityIn(index, term),
+      })
+    }
   }
   const single = [...words.values()]
-  return { words: single, pairs: [...pairs.values()], reach: sumOf(single), sentence }
+  return { words: single, extras: [...extras.values()], reach: sumOf(single), sentence }
+}
+
+/** Returns the words of documents that differ from a word in at most the last two letters of their stems. */
+function relativesOf({ text, stem }: Word, index: RankIndex): QueryTerm[] {
+  if (!isLetters(stem) || !hasPostings(index, stem)) return []
+  const rarity = rarityIn(index, stem)
+  return index.wordsBy(stem.charAt(0)).flatMap((other) => {
+    const shared = Math.max(shortestRoot, Math.max(stem.length, other.length) - 2)
+    const isNear = Math.min(stem.length, other.length) >= shared
+    if (other === stem || !isNear || !other.startsWith(stem.slice(0, shared))) return []
+    const score = weights.relative * Math.min(rarity, rarityIn(index, other))
+    return [{ term: other, text: `${text} (${other})`, score }]
+  })
+}
+
+function isLetters(word: string): boolean {
+  return /^[a-z]{4,}$/.test(word)
 }
 
 function holdersOf(index: RankIndex, term: string): number[] {
@@ -139,7 +195,7 @@ function queryWord(text: string, stem: string, index: RankIndex): QueryTerm {
 
 /** Returns the documents' word that is probably meant: one with the same beginning or a similar spelling. */
 function similarWord(word: string, { wordsBy }: RankIndex): string | undefined {
-  if (!/^[a-z]{4,}$/.test(word)) return undefined
+  if (!isLetters(word)) return undefined
   const most = word.length >= 8 ? 2 : 1
   const near = wordsBy(word.charAt(0)).flatMap((candidate) => {
     const gap = Math.abs(candidate.length - word.length)
@@ -203,9 +259,9 @@ function likenessOf(sentence: string, index: RankIndex): ReadonlyMap<number, Lik
 /** The parts of the score by the position of the document. */
 type Parts = Map<number, RankPart[]>
 
-function wordParts({ words, pairs }: Query, { catalogue, term: look }: RankIndex): Parts {
+function wordParts({ words, extras }: Query, { catalogue, term: look }: RankIndex): Parts {
   const parts: Parts = new Map()
-  for (const { term, text, score } of [...words, ...pairs]) {
+  for (const { term, text, score } of [...words, ...extras]) {
     for (const [at, weight, place] of tuples(look(term)?.postings, 3)) {
       const kind = catalogue.kinds[place] ?? ''
       const share = (weight * (weights.saturation + 1)) / (weight + weights.saturation)

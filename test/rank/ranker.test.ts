@@ -117,6 +117,55 @@ it('does not count a word as common because details of documents contain it', ()
   expect(first).toEqual(prepareRanker(plain)('stamp').words[0])
 })
 
+it('counts the documents of one owner as one for the rarity of the owner', () => {
+  const owned = ['open', 'close', 'merge', 'label'].map((verb) => {
+    const { fields, ...one } = document(verb, `${verb}s an item of acme`)
+    return {
+      ...one,
+      fields: [...fields, { kind: 'owner', text: 'Acme', weight: 1, isShared: true }],
+    }
+  })
+  const filler = Array.from({ length: 120 }, (_, at) => document(`d${at}`, `word${at} item`))
+  const weightOf = (asked: string): number =>
+    prepareRanker([...owned, ...filler])(asked).words[0]?.weight ?? 0
+  expect(weightOf('acme')).toBe(weightOf('merge'))
+  expect(weightOf('acme')).toBeGreaterThan(weightOf('item'))
+})
+
+describe('a search', () => {
+  const idsFor = (one: readonly RankDocument[], asked: string, isSearch: boolean): string[] =>
+    prepareRanker(one, { isSearch })(asked).ranked.map(({ id }) => id)
+
+  it('also finds words with nearly the same stem, behind the words themselves', () => {
+    const logs = [document('a', 'Analyzes logs.'), document('b', 'Shows the analysis of costs.')]
+    expect(idsFor(logs, 'analysis', true)).toEqual(['b', 'a'])
+    expect(idsFor(logs, 'analysis', false)).toEqual(['b'])
+  })
+
+  it.each([
+    ['form', 'format'],
+    ['news', 'new'],
+    ['plan', 'planet'],
+  ])('does not take %s for %s', (one, other) => {
+    expect(idsFor([document('a', one), document('b', other)], one, true)).toEqual(['a'])
+  })
+
+  it.each(['branch create', 'create a protected branch'])(
+    'counts neighbours of a document in another order and with a word between: %s',
+    (asked) => {
+      const text = 'Sets protected rules.'
+      const branches = [
+        document('a', 'Creates a release for each branch. Merges it.'),
+        document('b', 'Creates a branch for each release. Merges it.'),
+      ]
+      const all = [...branches, document('c', text), document('d', 'Deletes tags.')]
+      expect(idsFor(all, asked, true)[0]).toBe('b')
+      const [first, second] = prepareRanker(all)(asked).ranked
+      expect(first?.score).toBe(second?.score)
+    },
+  )
+})
+
 describe('what a sentence says of another document', () => {
   const rank = prepareRanker(documents)
 

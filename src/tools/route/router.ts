@@ -129,7 +129,7 @@ const rankers = new WeakMap<readonly ToolSummary[], ReturnType<typeof prepareRan
 function rankerOf(tools: readonly ToolSummary[]): ReturnType<typeof prepareRanker> {
   const cached = rankers.get(tools)
   if (cached) return cached
-  const rank = prepareRanker(tools.map(documentOf))
+  const rank = prepareRanker(tools.map(documentOf), { isSearch: true })
   rankers.set(tools, rank)
   return rank
 }
@@ -154,7 +154,7 @@ function documentOf(tool: ToolSummary): RankDocument {
     fields: [
       { kind: 'name', text: name, weight: 3 },
       { kind: 'description', text: description, weight: 1 },
-      { kind: 'server', text: server, weight: 1.5 },
+      { kind: 'server', text: server, weight: 3, isShared: true },
       { kind: 'parameters', text: parameters.join(' '), weight: 0.5 },
       { kind: 'choices', text: choices.join('\n'), weight: 0.5, isDetail: true },
       { kind: 'parameter text', text: parameterText, weight: 0.25, isDetail: true },
