@@ -172,8 +172,12 @@ it.each(clients)(
         expect(status.package).toMatchObject({ version, update: undefined })
         expect(status.rail).toEqual({ state: 'ready' })
         const program = join(status.package?.path ?? '', 'bin/skillrail')
+        const head = '---\nname: tidy\ndescription: Tidies. Use when asked to.\n'
+        const chain = 'metadata:\n  chain: |\n    clean check="true"\n---\n'
+        write(join(home.project, '.agents/skills/tidy/SKILL.md'), `${head}${chain}Tidy up.\n`)
+        skillrail(program, home, 'trust', '--yes')
+        expect(skillrail(program, home, 'trust', '--list')).toContain(home.project)
         expect(skillrail(program, home, 'chain', 'plan', 'ship')).toContain('publish-it')
-        expect(skillrail(program, home)).toContain(`skillrail`)
       },
       finish: async (home, run) => {
         const newer = updating.includes(name) ? branch.publish() : version

@@ -51,10 +51,10 @@ none was made without the reference, and none was denied in vain.
 While the settings of Skillrail have errors, each of these clients edits nothing but those settings and runs no command,
 and its model is told where the errors are (\`test/clients/settings.suite.ts\`).
 
-Claude Code, Copilot CLI, Gemini CLI, OpenCode, pi and Qwen Code also take the hook as
-[a package](for-agent-users.md#as-a-package-of-the-client). Each was installed into the real client: a call of a
-skill brings the reference once, and a package without its hook stops no prompt. So was a plugin that
-\`skillrail plugin pack\` made for each, beside the hook of the user.
+Each of these clients also takes Skillrail as [a package](for-agent-users.md#as-a-package-of-the-client). Each was
+installed from the branch into the real client: a call of a skill brings the reference once, a chain is a rail, and the
+lines of the guide update and remove it (\`test/clients/packages.suite.ts\`). So was a plugin that
+\`skillrail plugin pack\` made for each but Codex, beside the hook of the user.
 
 Cursor, Factory Droid, VS Code and Antigravity are not run: they need an account or a desktop. What is said of
 Cursor is from its documentation. Factory Droid and VS Code read the files of Claude Code, by their documentation.
