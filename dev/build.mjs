@@ -4,7 +4,7 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import { asOneFile, bundle, commanderInside, pageInside } from './bundles.mjs'
+import { asOneFile, bundle, commanderInside, librariesBeside, pageInside } from './bundles.mjs'
 import { writeHook } from './plugins.mjs'
 
 /** Libraries that the hook loads only when it needs them. */
@@ -106,7 +106,7 @@ async function bundleHook() {
     { ...output, dir: 'dist/hook', minify: true, codeSplitting: { groups } },
     {
       preserveEntrySignatures: 'allow-extension',
-      plugins: [fromRailProgram],
+      plugins: [fromRailProgram, librariesBeside(hookLibraries)],
       treeshake: { moduleSideEffects: (id) => /hook-main/.test(id) },
     },
   )

@@ -118,12 +118,26 @@ export async function bundleCommandLine(directory) {
 
 /** Joins libraries that are otherwise loaded when they are needed. */
 function librariesInside(libraries) {
-  const required = new RegExp(
-    String.raw`createRequire\(import\.meta\.url\)(?=\('(?:${libraries.join('|')})'\))`,
-    'g',
-  )
   return {
     name: 'libraries-inside',
-    transform: (code) => ({ code: code.replace(required, 'require') }),
+    transform: (code) => ({
+      code: code.replace(requiresOf(libraries), (_, name) => `require('${name}')`),
+    }),
   }
+}
+
+/** Loads libraries from the folder `libraries` beside the file, where there is no `node_modules`. */
+export function librariesBeside(libraries) {
+  const call = 'createRequire(import.meta.url)'
+  return {
+    name: 'libraries-beside',
+    transform: (code) => ({
+      code: code.replace(requiresOf(libraries), (_, name) => `${call}('./libraries/${name}.cjs')`),
+    }),
+  }
+}
+
+function requiresOf(libraries) {
+  const names = libraries.join('|')
+  return new RegExp(String.raw`createRequire\(import\.meta\.url\)\('(${names})'\)`, 'g')
 }

@@ -28,7 +28,7 @@ import { packageFiles } from './plugins.mjs'
 const copied = {
   'CHANGELOG.md': 'CHANGELOG.md',
   LICENSE: 'LICENSE',
-  'plugins/hook': 'hook',
+  'dist/hook': 'hook',
   ...Object.fromEntries(
     ['claude', 'copilot', 'gemini', 'launcher', 'opencode', 'pi', 'qwen'].map((name) => [
       `plugins/${name}`,

@@ -151,15 +151,11 @@ function packagedFiles(): ReadonlyMap<string, string> {
       .filter((file) => file.endsWith('.cjs'))
       .toSorted()
       .map((file) => [place(file), readFileSync(join(folder, file), 'utf8')])
-  const libraries = join(directory, 'libraries')
   const manifest = { name: 'skillrail', version: packageVersion() }
   return new Map([
     ['package.json', `${JSON.stringify(manifest)}\n`],
     ...read(directory, (file) => `dist/hook/${file}`),
-    // In a package for agent clients the hook is one file with its libraries.
-    ...(existsSync(libraries)
-      ? read(libraries, (file) => join('node_modules', file.replace(/\.cjs$/, ''), 'index.js'))
-      : []),
+    ...read(join(directory, 'libraries'), (file) => `dist/hook/libraries/${file}`),
   ])
 }
 
