@@ -1,6 +1,7 @@
 import { type AnyCommand, type Context, defineCommand } from '#core/command'
 import { wrongUse } from '#core/errors'
 import { cell, linesText, safeLine } from '#core/text'
+import type { ToolIndex } from '#tools/cache/tool-index'
 import { type CommandEntry, commands, globalOptions, groupSummaries, inFull } from './registry.ts'
 
 interface Candidate {
@@ -106,7 +107,7 @@ async function allCandidates(
       kind !== 'flag' && kind !== 'switch' && namesOf(flags).includes(earlierWords.at(-1) ?? ''),
   )
   if (last?.kind === 'choice') return last.choices.map((word) => ({ word, about: last.help }))
-  if (last) return []
+  if (last) return await optionValues(context, last.flags)
   if (wantsOption) return flagsOf([...Object.values(command.options), ...globals])
   const argumentIndex = names.length - entry.name.split(' ').length
   return [...next, ...(await argumentsAt(context, entry, command, argumentIndex))]
@@ -147,11 +148,12 @@ async function argumentsAt(
   const last = keys.at(-1) ?? ''
   const key = keys[argumentIndex] ?? (last.includes('...') ? last : '')
   switch (key.replaceAll(/[^a-z]/g, '')) {
-    case 'skill': {
-      const { listSkills } = await import('#project/list-skills')
-      const { skills } = await listSkills(context, { all: false })
-      return skills.map(({ name: word, description }) => ({ word, about: description }))
-    }
+    case 'skill':
+      return await skillNames(context)
+    case 'tool':
+      return (await toolIndex(context)).tools.map(({ id, description }) => {
+        return { word: id, about: description }
+      })
     case 'run': {
       const { openProject } = await import('#project/chains')
       const ids = openProject(context).store.ids()
@@ -170,4 +172,38 @@ async function argumentsAt(
     default:
       return []
   }
+}
+
+/** The values of an option by the last word of its name: `server` for `--server` and `--mcp-server`. */
+async function optionValues(context: Context, flags: string): Promise<Candidate[]> {
+  const [, word = ''] = /-(\w+)$/.exec(namesOf(flags).at(-1) ?? '') ?? []
+  switch (word) {
+    case 'skill':
+      return await skillNames(context)
+    case 'tool':
+      return (await toolIndex(context)).tools.map(({ id, description }) => {
+        return { word: `mcp__${id}`, about: description }
+      })
+    case 'server':
+      return (await toolIndex(context)).servers.map(({ name }) => ({ word: name, about: 'server' }))
+    case 'category':
+      return (await toolIndex(context)).categories.map(({ name, description }) => {
+        return { word: name, about: description }
+      })
+    default:
+      return []
+  }
+}
+
+async function skillNames(context: Context): Promise<Candidate[]> {
+  const { listSkills } = await import('#project/list-skills')
+  const { skills } = await listSkills(context, { all: false })
+  return skills.map(({ name: word, description }) => ({ word, about: description }))
+}
+
+/** The tools that are known without asking a server. */
+async function toolIndex(context: Context): Promise<ToolIndex> {
+  const { loadToolIndex } = await import('#tools/cache/tool-index')
+  const { toolProject } = await import('#tools/project-tools')
+  return loadToolIndex({ project: toolProject(context), runtime: context.runtime }).known
 }

@@ -44,6 +44,32 @@ it('completes options, their choices, and arguments', async () => {
   expect(await completed('validate', 'x')).toEqual([])
 })
 
+it('completes tools, servers and categories of the last refresh without starting a server', async () => {
+  const tools = ['get_issue', 'list_issues'].map((name) => ({
+    id: `github__${name}`,
+    description: '',
+    prefix: 'github__',
+  }))
+  const category = { description: '', keywords: [], tools }
+  const refreshed = {
+    refreshed_at: '2026-01-01T00:00:00.000Z',
+    mcp_servers: ['github'],
+    tool_count: 2,
+  }
+  const cache = { version: '4.0.0', ...refreshed, categories: { github: category } }
+  mkdirSync(join(root, 'project/.skillrail'))
+  writeFileSync(join(root, 'project/.skillrail/tools.json'), JSON.stringify(cache))
+  expect(await completed('match', '--tool', 'mcp__github__g')).toEqual(['mcp__github__get_issue'])
+  expect(await completed('tools', 'call', 'github__')).toEqual([
+    'github__get_issue',
+    'github__list_issues',
+  ])
+  expect(await completed('tools', 'list', '--server', '')).toEqual(['github'])
+  expect(await completed('tools', 'list', '--category', 'g')).toEqual(['github'])
+  expect(await completed('match', '--skill', 'p')).toEqual(['pdf'])
+  expect(await completed('match', '--command', '')).toEqual([])
+})
+
 it('prints a script for each shell, and says where to put it', async () => {
   for (const shell of ['bash', 'zsh', 'fish']) {
     const { code, stdout, stderr } = await skillrail('completion', shell)
