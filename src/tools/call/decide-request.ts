@@ -117,16 +117,7 @@ function isSafeUnnamed(tool: string, request: string, tools: PlanTools): boolean
 function isOnlyAbout(request: string, id: string, tools: PlanTools): boolean {
   const tool = tools.definition(id)
   if (!tool || tools.reads?.(id) === true || saysItReads(tool)) return false
-  const reading = new Reading(request, tool, new Set())
-  const isInflected = (name: string) => {
-    const said = reading.tokens.filter(({ kind, stem }) => !kind && stem === stemOf(name))
-    return (
-      said.length > 0 &&
-      !/(?:ed|ing)$/.test(name) &&
-      said.every(({ word }) => /(?:ed|ing)$/.test(word))
-    )
-  }
-  return reading.isQuestion() || reading.name.some(isInflected)
+  return new Reading(request, tool, new Set()).isOnlyAbout()
 }
 
 /** Whether the request itself gives every value. */

@@ -11,6 +11,7 @@ import {
   isGrammar,
   type MappedValue,
   namingWords,
+  quantifiers,
   Reading,
   saysItReads,
   type Token,
@@ -151,8 +152,8 @@ class Judge {
     const { value } = leaf
     if (value === null) return true
     if (typeof value === 'boolean') return this.#isFlag(value, parameter)
-    if (this.#mayChange && parameter?.required !== true && this.#isOnlyName(String(value)))
-      return false
+    const isChoice = parameter?.required === true && choicesOf(parameter).length > 0
+    if (this.#mayChange && !isChoice && this.#isOnlyName(String(value))) return false
     if (this.#isSaid(String(value))) return true
     const choices = parameter ? choicesOf(parameter) : []
     if (choices.includes(value)) return this.#isChosen(String(value), parameter)
@@ -163,19 +164,20 @@ class Judge {
     )
   }
 
-  /** Whether all words of a value only name the tool: `merge` of `merge PR 17` is not a strategy. */
+  /** Whether all words of a value are grammar or name the tool: `merge` of `merge PR 17` is not a strategy. */
   #isOnlyName(value: string): boolean {
-    const words = plainWords(value).filter((word) => !isGrammar(word))
+    const words = plainWords(value)
     const tokens = this.reading.tokens
-    const isName = (word: string) => {
+    const isNoValue = (word: string) => {
       const stem = stemOf(word)
       const isInPiece = tokens.some(
         ({ kind, text }) => kind && plainWords(text).map(stemOf).includes(stem),
       )
       const isRepeated = tokens.filter((token) => !token.kind && token.stem === stem).length > 1
-      return this.#nameStems.has(stem) && !isInPiece && !isRepeated
+      const isName = isGrammar(word) || (this.#nameStems.has(stem) && !isRepeated)
+      return isName && !isInPiece
     }
-    return words.length > 0 && words.every(isName)
+    return words.length > 0 && words.every(isNoValue)
   }
 
   #isSaid(value: string): boolean {
@@ -199,7 +201,11 @@ class Judge {
       const isTold = this.#nameStems.has(stemOf(word)) || others.every((one) => one.includes(word))
       return this.#hasWord(word) && !isGrammar(word) && !(this.#mayChange && isTold)
     })
-    const isRequired = parameter?.required === true
+    const isOtherNamed = choices.some((one) => {
+      const words = plainWords(plainText(one))
+      return one !== choice && words.length > 0 && words.every((word) => this.#hasWord(word))
+    })
+    const isRequired = parameter?.required === true && !(this.#mayChange && isOtherNamed)
     return (
       isNamed ||
       isRequired ||
@@ -351,8 +357,9 @@ class Judge {
       unsaid.includes(token.word) &&
       !isGrammar(token.word) &&
       !this.reading.name.includes(token.word)
+    const isOpen = (token: Token) => isOpenChoice(token) || quantifiers.has(token.word)
     const openChoices = this.reading.tokens.filter(
-      (token) => isOpenChoice(token) && !this.#hasPlaced(token.word),
+      (token) => isOpen(token) && !this.#hasPlaced(token.word),
     )
     return [...this.#left(), ...openChoices].filter(
       ({ text, word }) =>
@@ -362,8 +369,10 @@ class Judge {
   }
 
   questions(): string[] {
-    const isOpen = this.#mayChange && this.reading.isQuestion() && !saysItReads(this.reading.tool)
-    return isOpen ? ['The request is a question, and the call may change something.'] : []
+    const isOpen = this.#mayChange && this.reading.isOnlyAbout() && !saysItReads(this.reading.tool)
+    return isOpen
+      ? ['The request asks or reports something, and the call may change something.']
+      : []
   }
 
   /** Two values that the schema would accept in each other's place, and the words do not say which is which. */

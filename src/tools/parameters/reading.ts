@@ -188,9 +188,25 @@ export class Reading {
     return left.flatMap(({ text }) => plainWords(text))
   }
 
-  /** Whether the request asks about something: `why was PR 17 declined`. `can you …` asks for a call. */
-  isQuestion(): boolean {
-    return interrogatives.has(this.tokens[0]?.word ?? '')
+  /**
+   * Whether the request only asks or reports something about what the tool does: `why was PR 17 merged`, `we merged PR 17`.
+   * `can you merge PR 17` asks for the call.
+   */
+  isOnlyAbout(): boolean {
+    const words = this.tokens.filter(({ kind }) => !kind).map(({ word }) => word)
+    const [first = '', second = ''] = words
+    const isQuestion =
+      interrogatives.has(first) ||
+      (['can', 'could'].includes(first) && ['i', 'we'].includes(second)) ||
+      words.some((word) => ['how', 'why', 'whether'].includes(word))
+    return isQuestion || this.name.some((name) => this.#isInflected(name))
+  }
+
+  /** Whether the request has a word of the tool's name only as `merged` or `merging`. */
+  #isInflected(name: string): boolean {
+    const said = this.tokens.filter(({ kind, stem }) => !kind && stem === stemOf(name))
+    const isForm = (word: string) => /(?:ed|ing)$/.test(word)
+    return said.length > 0 && !isForm(name) && said.every(({ word }) => isForm(word))
   }
 
   /** Whether a token is `called` before a value that a parameter took. */
@@ -286,7 +302,10 @@ export const quantifiers: ReadonlySet<string> = new Set(
 
 /** Grammar that starts a question about a state, a time or a reason. */
 const interrogatives: ReadonlySet<string> = new Set(
-  'why how what when who whom whose which where is are was were did does has had'.split(' '),
+  (
+    'why how what when who whom whose which where is are was were did does has had should may ' +
+    'might shall am'
+  ).split(' '),
 )
 
 const negations: ReadonlySet<string> = new Set(['not', 'no', 'without', 'dont', 'except', 'never'])

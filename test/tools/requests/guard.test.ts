@@ -64,6 +64,13 @@ const event = toolOf(
   ['calendarId', 'eventId'],
 )
 
+const review = toolOf(
+  'set_verdict',
+  'Set the verdict of a review: APPROVED or REJECTED',
+  { review_number: number, verdict: { enum: ['APPROVED', 'REJECTED'], type: 'string' } },
+  ['review_number', 'verdict'],
+)
+
 const call = (tool: FakeTool, params: JsonObject) => ({ tool: `s__${tool.name}`, params })
 
 async function callsBy(request: string, tool: FakeTool, params: JsonObject): Promise<JsonValue[]> {
@@ -82,6 +89,10 @@ describe('a call of a model that may change something', () => {
     ['run pods in the namespace shop', pods, { namespace: 'shop', allNamespaces: true }],
     ['drop event ev-7 of calendar work', event, { calendarId: 'ev-7', eventId: 'work' }],
     ['why was request 17 merged', merge, { request_number: 17 }],
+    ['should request 17 be merged', merge, { request_number: 17 }],
+    ['we merged request 17', merge, { request_number: 17 }],
+    ['drop all events of calendar work', event, { calendarId: 'work', eventId: 'events' }],
+    ['approve review 17', review, { review_number: 17, verdict: 'REJECTED' }],
   ])(
     'is not made if a value is invented, dropped or swapped: %s',
     async (request, tool, params) => {
@@ -90,6 +101,8 @@ describe('a call of a model that may change something', () => {
   )
 
   it.each<[string, FakeTool, JsonObject]>([
+    ['approve review 17', review, { review_number: 17, verdict: 'APPROVED' }],
+    ['can you merge request 17?', merge, { request_number: 17 }],
     ['merge request 17 by squash', merge, { request_number: 17, strategy: 'squash' }],
     ['rename task t-1 to "Paint"', update, { task_id: 't-1', name: 'Paint' }],
     ['assign task t-1 to "ann@acme.com"', update, { task_id: 't-1', assignee: 'ann@acme.com' }],
@@ -114,6 +127,8 @@ it.each([
   'is request 17 merged',
   'request 17 is merged',
   'when did somebody merge request 17?',
+  'tell me how to merge request 17',
+  'can I merge request 17?',
 ])('calls no tool that may change something for a question or a report: %s', async (request) => {
   expect((await carryOut(request, [merge])).calls).toEqual([])
   expect((await carryOut('merge request 17', [merge])).calls).toHaveLength(1)
