@@ -1093,6 +1093,22 @@ function describe(node) {
 function describeValue(node) {
 	return node.kind === "scalar" ? `\`${node.text.trim()}\`` : describe(node);
 }
+// src/core/fits-text.ts
+/** Whether a text matches a pattern, in which `*` means any characters. */
+function fitsText(text, pattern) {
+	const parts = pattern.split("*");
+	const [first = ""] = parts;
+	if (!text.startsWith(first)) return false;
+	if (parts.length === 1) return text === first;
+	let from = first.length;
+	const last = parts.at(-1) ?? "";
+	for (const part of parts.slice(1, -1)) {
+		const at = text.indexOf(part, from);
+		if (at < 0) return false;
+		from = at + part.length;
+	}
+	return text.length - last.length >= from && text.endsWith(last);
+}
 // src/skill/step-tools.ts
 init_text();
 /** Reads `guard` and `tools` of one step. */
@@ -1176,12 +1192,8 @@ function overlaps(one, other) {
 * Whether some text may match both patterns, by the texts before and after their `*`.
 */
 function meet(a, b) {
-	const fits = (text, pattern) => {
-		const parts = pattern.split("*").map((part) => part.replaceAll(/[^\w]/g, String.raw`\$&`));
-		return new RegExp(`^${parts.join(".*")}$`, "s").test(text);
-	};
-	if (!a.includes("*")) return fits(a, b);
-	if (!b.includes("*")) return fits(b, a);
+	if (!a.includes("*")) return fitsText(a, b);
+	if (!b.includes("*")) return fitsText(b, a);
 	const [headA = "", headB = ""] = [a, b].map((text) => text.slice(0, text.indexOf("*")));
 	const [tailA = "", tailB = ""] = [a, b].map((text) => text.slice(text.lastIndexOf("*") + 1));
 	return (headA.startsWith(headB) || headB.startsWith(headA)) && (tailA.endsWith(tailB) || tailB.endsWith(tailA));
