@@ -71,6 +71,7 @@ describe('the permission for a tool in the settings', () => {
     ['the name of MetaMCP', 'MetaMCP_shop__drop_row'],
     ['server and tool with a dot', 'shop.drop_row'],
     ['server and tool with a colon', 'shop:drop_row'],
+    ['a pattern of its server', 'SH*__drop_row'],
     ['its server', 'shop'],
     ['its server as a client writes it', 'mcp__shop'],
   ])('restricts a tool by %s, and allows none by it', (_what, pattern) => {
