@@ -82,7 +82,11 @@ export function textOf({ reason, hookSpecificOutput }) {
   return reason ?? hookSpecificOutput?.additionalContext ?? ''
 }
 
-/** The scripts may take longer than a prompt waits: then the first step comes at the end of the turn. */
+/** The scripts may take longer than a prompt waits: then the first step comes with a later prompt or turn. */
 export function firstStep(session, answer) {
-  return textOf(answer).includes('Do only this step now') ? answer : session.endTurn()
+  const ways = [() => session.endTurn(), () => session.type('Continue.')]
+  for (let turn = 0; turn < 60 && !textOf(answer).includes('Do only this step now'); turn++) {
+    answer = ways[turn % ways.length]()
+  }
+  return answer
 }
