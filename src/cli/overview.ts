@@ -3,6 +3,13 @@ import { inspectConfiguration } from '#core/configuration'
 import { type Diagnostic, errorsIn, exitCode } from '#core/errors'
 import { amount, cell, type Lines, linesText, safeLine } from '#core/text'
 import {
+  type ChainStart,
+  chainStarts,
+  installedPlatforms,
+  platformStatuses,
+  startLine,
+} from '#hooks/status'
+import {
   type Overview,
   type OverviewEntry,
   type OverviewPart,
@@ -14,6 +21,8 @@ interface OverviewResult extends Overview {
   settingsErrors: readonly Diagnostic[]
   /** For a project without skills. */
   next: readonly { command: string; purpose: string }[]
+  /** How the chains of this project are started in clients with a working hook. */
+  starts: readonly ChainStart[]
 }
 
 export const command = defineCommand<OverviewResult>()({
@@ -28,7 +37,11 @@ it. Ends with 1 if anything is invalid or failed.`,
     const { diagnostics } = inspectConfiguration(runtime, { file: globals.config })
     const isEmpty = overview.parts.some(({ name, total }) => name === 'skills' && total === 0)
     const settingsErrors = errorsIn(diagnostics)
-    return { ...overview, settingsErrors, next: isEmpty ? nextSteps : [] }
+    const ready = platformStatuses(runtime, installedPlatforms(runtime)).filter(
+      ({ rail }) => rail.state === 'ready',
+    )
+    const starts = isEmpty ? [] : chainStarts(context, ready)
+    return { ...overview, settingsErrors, next: isEmpty ? nextSteps : [], starts }
   },
   exitCode: ({ parts, settingsErrors }) =>
     settingsErrors.length > 0 ||
@@ -46,7 +59,13 @@ it. Ends with 1 if anything is invalid or failed.`,
       next.length > 0 && `\nThere are no skills here. Next steps:\n${steps.trimEnd()}`,
     ])
   },
-  notes: ({ next }) => [next.length === 0 && '\nskillrail --help lists the commands.'],
+  notes({ next, starts }) {
+    const line = startLine(starts)
+    return [
+      line !== '' && `\nStart a chain: ${line}`,
+      next.length === 0 && '\nskillrail --help lists the commands.',
+    ]
+  },
 })
 
 const nextSteps: OverviewResult['next'] = [
@@ -54,7 +73,7 @@ const nextSteps: OverviewResult['next'] = [
   { command: 'skillrail new my-skill', purpose: 'create a skill in .agents/skills' },
   {
     command: 'skillrail hooks install',
-    purpose: 'let agent clients enforce chains and get references',
+    purpose: 'connect the agent clients of this machine',
   },
 ]
 

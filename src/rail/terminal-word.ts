@@ -87,6 +87,7 @@ function railToMean({ workspace, context }: ChainProject, run: string | undefine
     )
   }
   const which = run === undefined ? 'in this project' : `with the run ${safeLine(run)}`
-  const list = 'skillrail runs list shows the runs of this project.'
+  const list =
+    'A chain opens when you start it in your agent client: skillrail names the calls. Earlier runs: skillrail runs list'
   throw new RunStateError('rail-missing', `no chain is open as a rail ${which}`, list)
 }

@@ -130,4 +130,5 @@ it('hooks install names a chain for the clients that read it, and says what make
   const again = await cli('hooks', 'install', 'claude', 'codex')
   expect(again.stderr).toContain('Start a chain: /ship in Claude Code; $ship in Codex\n')
   expect(again.stderr).not.toContain('cannot start')
+  expect((await cli()).stderr).toContain('Start a chain: /ship in Claude Code; $ship in Codex\n')
 })

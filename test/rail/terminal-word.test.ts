@@ -72,6 +72,12 @@ describe('`skillrail rail` at a terminal', () => {
     expect(`${error?.message} ${error?.hint}`).toContain(help)
   })
 
+  it('says where the chain stands without a word', async () => {
+    const { rail } = await afterFailedCheck()
+    const [{ code, lines }, status] = [await rail([]), await rail(['status'])]
+    expect({ code, lines }).toEqual({ code: 0, lines: status.lines })
+  })
+
   it('names the chains if there are several', async () => {
     const { session, rail } = await afterFailedCheck()
     await rail(['retry'])

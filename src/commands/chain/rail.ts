@@ -6,7 +6,7 @@ import { type RailReply, sayInTerminal } from '#rail/terminal-word'
 
 export const command = defineCommand<RailReply>()({
   arguments: {
-    '<word>': 'status, pause, resume, retry, stop or accept',
+    '[word]': 'status (default), pause, resume, retry, stop or accept',
     '[text...]': 'after accept: the step, and why',
   },
   options: {
@@ -19,7 +19,10 @@ export const command = defineCommand<RailReply>()({
     'rail accept implement "the test needs a network" --run 0mh2k9x0ab12cd',
   ],
   run: async (context, { arguments: words, run }) =>
-    sayInTerminal(context, openProject(context), { words, run }),
+    sayInTerminal(context, openProject(context), {
+      words: words.length === 0 ? ['status'] : words,
+      run,
+    }),
   render: ({ line }) => `${safeLine(line)}\n`,
   exitCode: ({ hasWorked }) => (hasWorked ? exitCode.done : exitCode.failed),
 })
