@@ -3,10 +3,7 @@ import xterm from '@xterm/headless'
 import type { CliOptions } from './run-cli.ts'
 import { bin, coverageVariables } from '../command-line.ts'
 
-const columns = 120
-const rows = 40
-
-/** A command line in a pseudo-terminal of its own, with somebody who types. */
+/** A program in a pseudo-terminal of its own, with somebody who types. */
 export interface TerminalSession {
   /** Everything that was written so far, escape sequences included. */
   shown(): string
@@ -16,28 +13,58 @@ export interface TerminalSession {
   until(text: string): Promise<void>
   /** Types; `\u0003` is Ctrl-C. */
   type(text: string): void
-  /** The exit code, once the command has ended. */
+  /** The exit code, once the program has ended. */
   readonly code: Promise<number | null>
+  /** Ends the program at once. */
+  kill(): void
 }
 
+interface TerminalProgram {
+  file: string
+  args: readonly string[]
+  cwd: string
+  /** The whole environment, except for the kind of terminal. */
+  env: Readonly<Record<string, string | undefined>>
+  columns: number
+  rows: number
+}
+
+/** The command line in a large terminal without colours. */
 export function inTerminal(
   args: readonly string[],
   { cwd, home, env }: Pick<CliOptions, 'cwd' | 'home' | 'env'>,
 ): TerminalSession {
-  const emulator = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true })
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', bin, ...args], {
-    cols: columns,
-    rows,
+  return openTerminal({
+    file: process.execPath,
+    args: ['--disable-warning=ExperimentalWarning', bin, ...args],
     cwd,
+    columns: 120,
+    rows: 40,
     env: {
       PATH: process.env['PATH'],
       HOME: home,
-      TERM: 'xterm-256color',
       SHELL: '/bin/sh',
       NO_COLOR: '1',
       ...coverageVariables,
       ...env,
     },
+  })
+}
+
+export function openTerminal({
+  file,
+  args,
+  cwd,
+  env,
+  columns,
+  rows,
+}: TerminalProgram): TerminalSession {
+  const emulator = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true })
+  const size = { cols: columns, rows }
+  const child = spawn(file, [...args], { ...size, cwd, env: { TERM: 'xterm-256color', ...env } })
+  // A program asks the terminal for its colours and its cursor, and may wait for the answer.
+  emulator.onData((answer) => {
+    if (!ended) child.write(answer)
   })
   let written = ''
   let seen = 0
@@ -69,6 +96,9 @@ export function inTerminal(
     },
     code,
     type: (text) => child.write(text),
+    kill: () => {
+      if (!ended) child.kill('SIGKILL')
+    },
     until: (text) =>
       new Promise<void>((resolve, reject) => {
         const check = (): void => {

@@ -234,7 +234,7 @@ function subagentCall(body: string, prompt: string): ModelToolCall | undefined {
  * Not a request for a title or a summary, which has no tools, and not the agent with which Qwen Code looks for
  * something to remember after a turn.
  */
-function isAgent({ body }: ModelRequest): boolean {
+export function isAgent({ body }: ModelRequest): boolean {
   const hasTools = /"(?:tools|functionDeclarations)"\s*:\s*\[\s*\{/.test(body)
   const last = body.slice(body.lastIndexOf('"role":"user"'))
   return hasTools && !last.includes('How to save memories')
