@@ -28,10 +28,9 @@ export interface PromptCasesReading {
 }
 
 /**
- * Reads a list of cases, or one case per line: `{ "prompt", "inject" }`, `{ "query",
- * "should_trigger" }`,
- * or
- * `{ "evals": [{ "prompt" }] }`, in which every prompt is meant for the skill. Never throws.
+ * Reads a list of cases, or one case per line: `{ "prompt", "inject" }` or `{ "query", "should_trigger" }`. Also
+ * reads such a list in `{ "queries": [] }`, and `{ "evals": [{ "prompt" }] }`, in which every prompt is meant for the
+ * skill. Never throws.
  */
 export function readPromptCases(text: string, path: string): PromptCasesReading {
   const schema = caseSchema()
@@ -48,13 +47,17 @@ export function readPromptCases(text: string, path: string): PromptCasesReading 
   }
   const trimmed = withoutMark(text).trim()
   const whole = parseJson(trimmed)
-  const { evals } = objectOf(whole)
-  const list = isList(evals) ? evals.map((one) => ({ inject: true, ...objectOf(one) })) : whole
+  const fields = objectOf(whole)
+  const key = ['evals', 'queries'].find((name) => fields[name] !== undefined)
+  const entries = key === undefined ? whole : fields[key]
   const firstLine = trimmed.split('\n', 1)[0] ?? ''
-  if (evals !== undefined && !isList(evals)) report(1, 'evals is not a list.')
-  else if (isList(list)) {
-    const { entries } = linesOf(text, isList(evals) ? 'evals' : undefined)
-    for (const [index, value] of list.entries()) add(value, entries[index], `Entry ${index + 1}`)
+  if (key !== undefined && !isList(entries)) report(1, `${key} is not a list.`)
+  else if (isList(entries)) {
+    const lines = linesOf(text, key).entries
+    for (const [index, entry] of entries.entries()) {
+      const value = key === 'evals' ? { inject: true, ...objectOf(entry) } : entry
+      add(value, lines[index], `Entry ${index + 1}`)
+    }
   } else if (/^[[{]/.test(trimmed) && parseJson(firstLine) === undefined) {
     report(linesOf(text).error, 'The file is not valid JSON.')
   } else {

@@ -17,6 +17,8 @@ it('reads the files of skill-creator too', () => {
     { prompt: 'ship it', inject: true },
     { prompt: 'hi', inject: false },
   ])
+  const named = `{"skill_name":"a","queries":${queries}}`
+  expect(readPromptCases(named, 'trigger-eval.json').cases).toHaveLength(2)
   const evals = '{"skill_name":"a","evals":[{"id":1,"prompt":"ship it","expected_output":"x"}]}'
   expect(readPromptCases(evals, 'evals.json').cases).toEqual([{ prompt: 'ship it', inject: true }])
 })
@@ -25,6 +27,7 @@ it.each([
   '',
   '[',
   '{"evals":[]}',
+  '{"queries":[]}',
   '{"evals":[{"id":1}]}',
   '[{"query":"x"}]',
   '[{"query":" ","should_trigger":true}]',
@@ -41,6 +44,12 @@ it.each([
   ['{\n "evals": [\n  {"prompt":"a"\n  ,}]}', 4, 'The file is not valid JSON.'],
   ['[\n{"query":"a" "should_trigger":true}]', 2, 'The file is not valid JSON.'],
   ['{"evals":"x"}', 1, 'evals is not a list.'],
+  ['{"queries":null}', 1, 'queries is not a list.'],
+  [
+    '{"queries":[\n{"query":"a","should_trigger":true},\n{"query":"a"}]}',
+    3,
+    'Entry 2 is not of the form',
+  ],
   ['{"prompt":"a","inject":true}\n{"prompt":', 2, 'The line is not of the form'],
 ])('names the line of the error in %j', (text, line, message) => {
   const { diagnostics } = readPromptCases(text, 'f.json')
