@@ -162,6 +162,8 @@ it.each(clients)(
       ...Array.from({ length: 6 }, () => whenApproved),
     ]
     const result = await railSession(name, client, recipes[name], script, {
+      // OpenCode installs packages of its own when it starts the first time.
+      timeoutMs: 240_000,
       later: [{ decide: 'approve' }],
       install: async (home, run) => {
         // The search path has no command line of Skillrail, and the package brings one.
@@ -202,6 +204,7 @@ it.each(clients)(
     expect(result).toMatchObject({ publishedBefore: 0, rail: undefined })
     expect(result.published).toBeGreaterThan(0)
   },
+  600_000,
 )
 
 function skillrail(program: string, { home, project, path }: TestHome, ...args: string[]): string {
