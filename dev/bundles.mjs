@@ -1,4 +1,6 @@
 // What the build of the npm package and that of the packages of clients have in common.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { rolldown } from 'rolldown'
 import { viewPage } from './view-page.mjs'
 
@@ -10,6 +12,7 @@ export async function bundle(input, output, options = {}) {
   const { output: written } = await build.write(output)
   await build.close()
   refuseCircles(written)
+  return written
 }
 
 /**
@@ -101,7 +104,7 @@ export async function bundleCommandLine(directory) {
   const libraries = librariesInside(['diff', 'jsonc-parser', 're2js', 'smol-toml', 'zod'])
   const output = { dir: directory, format: 'cjs', minify: true }
   const names = { entryFileNames: '[name].cjs', chunkFileNames: '[name].cjs' }
-  await bundle(
+  const written = await bundle(
     { bin: 'src/cli/bin.ts' },
     { ...output, ...names },
     {
@@ -114,6 +117,26 @@ export async function bundleCommandLine(directory) {
       },
     },
   )
+  writeFileSync(join(directory, 'LICENSES'), licencesOf(written))
+}
+
+/** The licences of the libraries in these files, which are joined without their comments. */
+function licencesOf(written) {
+  const modules = written.flatMap(({ moduleIds = [] }) => moduleIds)
+  const folders = modules.flatMap(
+    (id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(id)?.[0] ?? [],
+  )
+  const texts = [...new Set(folders)]
+    .toSorted((a, b) => (a < b ? -1 : 1))
+    .map((folder) => {
+      const { name, version, license } = JSON.parse(
+        readFileSync(join(folder, 'package.json'), 'utf8'),
+      )
+      const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry))
+      const text = file === undefined ? license : readFileSync(join(folder, file), 'utf8').trim()
+      return `${name} ${version}\n\n${text}\n`
+    })
+  return texts.join(`\n${'-'.repeat(80)}\n\n`)
 }
 
 /** Joins libraries that are otherwise loaded when they are needed. */
