@@ -24,7 +24,7 @@ try {
   try {
     const where = ['--model', 'openai-compatible:small', '--base-url', `${server.url}/v1`]
     await skillrail(['list'])
-    await skillrail(['agents', 'list'])
+    await skillrail(['agent', 'subagents', 'list'])
     await skillrail(['agent', task, ...where, '--tools', 'read'])
     const { answers, input, output } = server.counted()
     console.log(`\n# the server gave ${answers} answers: ${input} + ${output} tokens`)

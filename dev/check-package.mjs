@@ -50,7 +50,7 @@ function checkUnder(version, tarball) {
     if (!skillrail('run', 'hello', 'reader', '--json').includes('hello reader'))
       throw new Error('run printed something else')
     skillrail('completion', 'bash')
-    skillrail('overview')
+    skillrail()
     write(
       'use.ts',
       `import { SkillManager } from 'skillrail'

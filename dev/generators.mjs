@@ -4,7 +4,7 @@ import { toJSONSchema } from 'zod/mini'
 import { auditRules } from '../src/audit/rules.ts'
 import { settingTable, variableOf } from '../src/core/settings.ts'
 import { parseCommandLine } from '../src/cli/command-line.ts'
-import { commands } from '../src/cli/registry.ts'
+import { commands, home } from '../src/cli/registry.ts'
 import { fieldTable } from '../src/skill/field-table.ts'
 import { frontmatterJsonSchema } from '../src/skill/field-table.ts'
 import { validationRules } from '../src/skill/rules.ts'
@@ -49,10 +49,12 @@ function withPart(path, name, part) {
 
 async function commandsPage() {
   const sections = []
-  for (const entry of commands) {
+  for (const entry of [home, ...commands]) {
     const command = await entry.load()
     const { text } = parseCommandLine(entry, command, ['--help'])
-    sections.push(`## skillrail ${entry.name}\n\n\`\`\`text\n${text.trimEnd()}\n\`\`\`\n`)
+    sections.push(
+      `## ${`skillrail ${entry.name}`.trimEnd()}\n\n\`\`\`text\n${text.trimEnd()}\n\`\`\`\n`,
+    )
   }
   return page('Commands', 'What each command prints with `--help`.', sections.join('\n'))
 }
@@ -68,7 +70,7 @@ that a project may ask for less than you allow.
 
 Settings with errors are refused. Text that is not JSON or not UTF-8, an unknown or repeated key, a wrong value, and
 a misspelled \`SKILLRAIL_*\` variable all end a command with exit code 4 and the place of the error, because a
-restriction could be lost. \`doctor\`, \`validate\`, \`list\`, \`overview\`, \`hooks status\`, \`hooks log\`, \`runs list\`,
+restriction could be lost. \`doctor\`, \`validate\`, \`list\`, \`skillrail\` alone, \`hooks status\`, \`hooks log\`, \`runs list\`,
 \`runs show\`, \`completion\` and help report the errors and still run. The hook injects nothing.`
   const rows = settingTable.map((setting) => [
     `\`${setting.key}\``,

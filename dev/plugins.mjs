@@ -1,5 +1,5 @@
 // Skillrail as a package of each client that has packages, with the commands that `skillrail hooks install` registers.
-// plugins/CLIENT are the frames that `skillrail plugin pack` fills with the skills of others; this writes them, and with
+// plugins/CLIENT are the frames that `skillrail hooks pack` fills with the skills of others; this writes them, and with
 // --check it only fails when a file is out of date. `packageFiles` are those of Skillrail's own packages, which are one
 // folder for all clients: see dev/release-branch.mjs.
 import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'

@@ -50,8 +50,11 @@ async function main() {
   }
   const address = `http://127.0.0.1:${ports.balancer}`
   for (const [name, port] of Object.entries(ports.workers)) {
-    say(`skillrail worker --port ${port} --register ${address}    # worker ${name}`)
-    workers[name] = skillrail(['worker', '--port', `${port}`, '--register', address], 'pipe')
+    say(`skillrail runs worker --port ${port} --register ${address}    # worker ${name}`)
+    workers[name] = skillrail(
+      ['runs', 'worker', '--port', `${port}`, '--register', address],
+      'pipe',
+    )
     await once(workers[name].stderr, 'data')
   }
   await registered(server)

@@ -54,7 +54,7 @@ export function nextLines({ url, adminUrl }) {
   const ingress = url === 'http://127.0.0.1:8080' ? '' : ` --url ${url}`
   return [
     'Next, each in a terminal of its own; Ctrl-C ends this server:',
-    `  skillrail worker --register http://127.0.0.1:9080${admin}`,
+    `  skillrail runs worker --register http://127.0.0.1:9080${admin}`,
     `  skillrail run SKILL --engine restate${ingress}${admin}`,
   ]
 }

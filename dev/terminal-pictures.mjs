@@ -91,7 +91,9 @@ function promptPicture(place) {
   )
   const prompt = '/deploy-service release web'
   const input = { session_id: 'picture', hook_event_name: 'UserPromptSubmit', cwd: project, prompt }
-  const answer = JSON.parse(skillrail(project, home, ['hook', 'claude'], JSON.stringify(input)))
+  const answer = JSON.parse(
+    skillrail(project, home, ['hooks', 'run', 'claude'], JSON.stringify(input)),
+  )
   const given = answer.hookSpecificOutput.additionalContext.trim().split('\n')
   const shown = given.slice(0, 12)
   return [

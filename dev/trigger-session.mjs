@@ -89,7 +89,7 @@ async function session({ trigger, require, reference, prompts, calls }) {
           `# request ${index + 1}: the model read ${has ? JSON.stringify(reference) : 'no reference'}`,
         )
     }
-    await skillrail(home, ['hook', 'log'])
+    await skillrail(home, ['hooks', 'log'])
   } finally {
     await model.close()
     rmSync(home.home, { recursive: true, force: true, maxRetries: 3 })

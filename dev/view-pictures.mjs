@@ -184,5 +184,9 @@ function makeProject() {
 /** A prompt as Claude Code would give it to the hook. */
 async function promptAt(userHome, prompt) {
   const input = { session_id: 's', cwd: project, hook_event_name: 'UserPromptSubmit', prompt }
-  await runCli(['hook', 'claude'], { cwd: project, home: userHome, stdin: JSON.stringify(input) })
+  await runCli(['hooks', 'run', 'claude'], {
+    cwd: project,
+    home: userHome,
+    stdin: JSON.stringify(input),
+  })
 }

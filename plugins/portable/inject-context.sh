@@ -1,4 +1,4 @@
-# Prints the references whose trigger matches the prompt, as skillrail inject does.
+# Prints the references whose trigger matches the prompt, as skillrail triggers inject does.
 # Written by: skillrail triggers export. Changes here are lost; the triggers are in SKILL.md.
 #
 # Usage: inject-context PROMPT...    or the prompt on standard input

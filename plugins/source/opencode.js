@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-const command = 'skillrail hook opencode'
+const command = 'skillrail hooks run opencode'
 /** The directory of this file, for the command of a package. */
 const own = fileURLToPath(new URL('.', import.meta.url))
 

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-const command = 'skillrail hook pi'
+const command = 'skillrail hooks run pi'
 /** The directory of this file, for the command of a package. */
 const own = fileURLToPath(new URL('.', import.meta.url))
 

@@ -1,9 +1,10 @@
 import { Command as Parser, CommanderError, Option } from 'commander'
 import type { AnyCommand, OptionSpec, OptionValue, RepeatableGlobals } from '#core/command'
 import { contradiction, wrongUse } from '#core/errors'
+import { valueOptions } from '#core/former-names'
 import { milliseconds, wholeNumber } from '#core/option-values'
 import { shellWord } from '#core/text'
-import { type CommandEntry, globalOptions, inFull } from './registry.ts'
+import { type CommandEntry, commandsBelow, globalOptions, inFull } from './registry.ts'
 
 export interface GlobalValues extends RepeatableGlobals {
   json: boolean
@@ -17,17 +18,20 @@ export function parseCommandLine(
   command: AnyCommand,
   argv: readonly string[],
 ) {
-  const program = new Parser(`skillrail ${entry.name}`).description(`${entry.summary}.`)
+  const program = new Parser(`skillrail ${entry.name}`.trimEnd()).description(`${entry.summary}.`)
   for (const [key, spec] of Object.entries(command.options)) {
     const option = optionOf(spec)
     if (option.attributeName() !== key) throw new Error(`${spec.flags} is declared as ${key}`)
     program.addOption(option)
     if (spec.kind === 'switch') addOpposite(program, key, spec.negated)
   }
+  const below = entry.name === '' ? [] : commandsBelow(entry.name)
+  const commandsHere = below.filter(({ name }) => !name.includes(' --'))
+  for (const other of below) if (!commandsHere.includes(other)) addForm(program, other)
   for (const [syntax, help] of Object.entries(command.arguments ?? {})) {
     program.argument(syntax, help)
   }
-  program.addHelpText('after', helpTail(command))
+  program.addHelpText('after', commandLines(commandsHere) + helpTail(command))
   const call = parseWith(program, entry, argv)
   if (call.kind === 'help') return call
   const rawValues = program.opts<Record<string, unknown>>()
@@ -55,7 +59,7 @@ function parseWith(program: Parser, entry: CommandEntry, argv: readonly string[]
     if (error.exitCode === 0) return { kind: 'help', text: help } as const
     const text = error.message.replace(/^error: /, '')
     const unknownOption = /^unknown option '(.+)'/.exec(text)?.[1]
-    const usage = `skillrail ${entry.name} --help shows the valid usage.`
+    const usage = `${program.name()} --help shows the valid usage.`
     const hint =
       unknownOption === undefined ? usage : `${separatorHint(unknownOption, program, argv)}${usage}`
     throw wrongUse(text.replaceAll('\n', ' '), hint, error)
@@ -137,9 +141,23 @@ function valueOf(spec: OptionSpec, rawValue: unknown, hint: string): OptionValue
   }
 }
 
+/** Shows a command whose name ends with an option in the help of the command without it. */
+function addForm(program: Parser, { name, summary }: CommandEntry): void {
+  const flag = name.slice(name.indexOf('--'))
+  const about = summary.charAt(0).toLowerCase() + summary.slice(1)
+  program.addOption(new Option(flag, `${about}; more: skillrail ${name} --help`))
+}
+
+function commandLines(entries: readonly CommandEntry[]): string {
+  if (entries.length === 0) return ''
+  const width = Math.max(...entries.map(({ name }) => name.length))
+  const lines = entries.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}\n`)
+  return `\nCommands:\n${lines.join('')}`
+}
+
 function helpTail({ details, examples }: AnyCommand): string {
   const title = examples.length === 1 ? 'Example:' : 'Examples:'
-  const lines = examples.map((example) => `  $ skillrail ${example}\n`).join('')
+  const lines = examples.map((example) => `  $ skillrail ${example}`.trimEnd() + '\n').join('')
   return `${details === undefined ? '' : `\n${details}\n`}\n${title}\n${lines}`
 }
 
@@ -162,7 +180,7 @@ function refuseRepetition(program: Parser): void {
 
 /** Removes the words of the command's name from the arguments, wherever options are. */
 function withoutName(entry: CommandEntry, argv: readonly string[]): string[] {
-  const pending = entry.name.split(' ')
+  const pending = entry.name.split(' ').filter(Boolean)
   const words: string[] = []
   for (let index = 0; index < argv.length; index++) {
     const argument = argv[index] ?? ''
@@ -170,7 +188,7 @@ function withoutName(entry: CommandEntry, argv: readonly string[]): string[] {
       pending.shift()
     } else {
       words.push(argument)
-      if (pending.length > 0 && (argument === '-C' || argument === '--config')) {
+      if (pending.length > 0 && valueOptions.has(argument)) {
         words.push(argv[++index] ?? '')
       }
     }

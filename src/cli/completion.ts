@@ -1,8 +1,17 @@
 import { type AnyCommand, type Context, defineCommand } from '#core/command'
 import { wrongUse } from '#core/errors'
+import { formerNameOf, formerNames, valueOptions } from '#core/former-names'
 import { cell, linesText, safeLine } from '#core/text'
 import type { ToolIndex } from '#tools/cache/tool-index'
-import { type CommandEntry, commands, globalOptions, groupSummaries, inFull } from './registry.ts'
+import {
+  type CommandEntry,
+  commands,
+  commandsBelow,
+  findCommand,
+  globalOptions,
+  groupSummaries,
+  inFull,
+} from './registry.ts'
 
 interface Candidate {
   word: string
@@ -94,10 +103,11 @@ async function allCandidates(
   earlierWords: readonly string[],
   wantsOption: boolean,
 ): Promise<Candidate[]> {
-  const names = earlierWords
-    .filter((word, at) => !word.startsWith('-') && !takesPath.has(earlierWords[at - 1] ?? ''))
+  const typedNames = earlierWords
+    .filter((word, at) => !word.startsWith('-') && !valueOptions.has(earlierWords[at - 1] ?? ''))
     .map(inFull)
-  const entry = commands.findLast(({ name }) => `${names.join(' ')} `.startsWith(`${name} `))
+  const { names, options } = presentName(typedNames, earlierWords)
+  const entry = findCommand(names, options)
   const next = wantsOption ? [] : nextWords(names)
   const globals = globalOptions.map(([flags, help]) => ({ flags, help }))
   if (!entry) return wantsOption ? flagsOf(globals) : next
@@ -108,20 +118,40 @@ async function allCandidates(
   )
   if (last?.kind === 'choice') return last.choices.map((word) => ({ word, about: last.help }))
   if (last) return await optionValues(context, last.flags)
-  if (wantsOption) return flagsOf([...Object.values(command.options), ...globals])
-  const argumentIndex = names.length - entry.name.split(' ').length
+  if (wantsOption) {
+    return [...formsOf(entry), ...flagsOf([...Object.values(command.options), ...globals])]
+  }
+  const nameWords = entry.name.split(' ').filter((word) => !word.startsWith('-'))
+  const argumentIndex = names.length - nameWords.length
   return [...next, ...(await argumentsAt(context, entry, command, argumentIndex))]
 }
 
-const takesPath: ReadonlySet<string> = new Set(['-C', '--directory', '--config'])
+/** Completes former names of commands like their present ones. */
+function presentName(names: readonly string[], options: readonly string[]) {
+  const former = formerNameOf(names)
+  if (former === undefined) return { names, options }
+  const present = (formerNames[former] ?? '').split(' ').filter(Boolean)
+  const rest = names.slice(former.split(' ').length)
+  return {
+    names: [...present.filter((word) => !word.startsWith('-')), ...rest],
+    options: [...options, ...present],
+  }
+}
+
+/** The options that make another command of it, such as `--activate` of `show`. */
+function formsOf({ name }: CommandEntry): Candidate[] {
+  return commandsBelow(name)
+    .filter((command) => command.name.includes(' --'))
+    .map((command) => ({ word: command.name.slice(name.length + 1), about: command.summary }))
+}
 
 function nextWords(names: readonly string[]): Candidate[] {
   const start = names.map((name) => `${name} `).join('')
-  const matches = commands.filter(({ name }) => name.startsWith(start))
+  const matches = commands.filter(({ name }) => name.startsWith(start) && !name.includes(' --'))
   const words = new Map<string, string>()
   for (const { name, summary } of matches) {
     const [word = '', ...more] = name.slice(start.length).split(' ')
-    const about = more.length === 0 ? summary : (groupSummaries[word] ?? summary)
+    const about = more.length === 0 ? summary : (groupSummaries[`${start}${word}`] ?? summary)
     if (!words.has(word)) words.set(word, about)
   }
   return [...words].map(([word, about]) => ({ word, about }))

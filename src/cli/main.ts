@@ -1,10 +1,20 @@
 import { constants } from 'node:os'
 import { resolve } from 'node:path'
+import { formerNameOf, formerNames, valueOptions } from '#core/former-names'
 import { jsonText, nearest, safeText } from '#core/text'
 import { packageVersion, systemRuntime } from '#core/runtime'
 import { asCalled } from './called-as.ts'
 import { type Io, processIo } from './terminal.ts'
-import { type CommandEntry, commands, globalOptions, groupSummaries, inFull } from './registry.ts'
+import {
+  type CommandEntry,
+  commands,
+  commandsBelow,
+  findCommand,
+  globalOptions,
+  groupSummaries,
+  home,
+  inFull,
+} from './registry.ts'
 import {
   type ExitCode,
   exitCode,
@@ -39,57 +49,88 @@ function tellFailure(error: unknown, argv: readonly string[], io: Io): void {
   stderr.write(asCalled(text, io.runtime?.env ?? process.env))
 }
 
-async function dispatch(argv: readonly string[], io: Io): Promise<ExitCode> {
+async function dispatch(typed: readonly string[], io: Io): Promise<ExitCode> {
   const { stdout } = io
-  const words = leadingWords(argv)
+  const { argv, former } = presentLine(typed)
+  if (former !== undefined) tellPresentName(former, argv, io)
+  const words = leadingPlaces(argv).map((at) => argv[at] ?? '')
+  const options = optionsOf(argv)
   const wantsHelp = argv.includes('--help') || argv.includes('-h')
   const wantsVersion = argv.includes('--version') || argv.includes('-V')
-  const isAlone = words.length === 0 && !wantsHelp && !wantsVersion
-  const entry = findCommand(isAlone ? ['overview'] : words)
-  if (entry) return await runCommand(entry, argv, io)
+  if (former === 'overview') return await runCommand(home, argv, io)
+  const [first] = words
+  if (first === undefined && !wantsHelp && !wantsVersion) return await runCommand(home, argv, io)
+  const entry = findCommand(words, options)
+  const group = longestGroup(words)
+  if (entry && nameLength(entry) >= group.length) return await runCommand(entry, argv, io)
   if (wantsVersion) {
     stdout.write(`${packageVersion()}\n`)
     return exitCode.done
   }
-  const [first] = words
   if (first === undefined || (first === 'help' && words.length === 1)) {
     stdout.write(rootHelp(argv.includes('--all')))
     return exitCode.done
   }
-  if (first === 'help') return await dispatch([...words.slice(1), '--help'], io)
-  const name = words.join(' ')
-  const group = commands.filter((command) => command.name.startsWith(`${name} `))
-  if (group.length > 0) {
-    stdout.write(groupHelp(name, group))
-    return wantsHelp ? exitCode.done : exitCode.usage
-  }
-  throw unknownCommand(words)
+  if (first === 'help') return await dispatch(['--help', ...withoutFirst('help', argv)], io)
+  if (words.length > group.length) throw unknownCommand(words)
+  stdout.write(groupHelp(words.join(' ')))
+  return wantsHelp ? exitCode.done : exitCode.usage
+}
+
+function nameLength({ name }: CommandEntry): number {
+  return name.split(' ').filter((word) => !word.startsWith('-')).length
+}
+
+/** Returns the words at the beginning that are the name of a group, such as `tools workflow`. */
+function longestGroup(words: readonly string[]): readonly string[] {
+  const end = words.findIndex((word) => /\s/.test(word))
+  const names = end < 0 ? words : words.slice(0, end)
+  const groups = names.map((_, at) => names.slice(0, names.length - at))
+  return groups.find((group) => commandsBelow(group.join(' ')).length > 0) ?? []
+}
+
+function withoutFirst(word: string, argv: readonly string[]): string[] {
+  const at = argv.indexOf(word)
+  return argv.filter((_, index) => index !== at)
+}
+
+/** Writes a command line with the present name of its command. */
+function presentLine(argv: readonly string[]): { argv: readonly string[]; former?: string } {
+  const places = leadingPlaces(argv)
+  const former = formerNameOf(places.map((at) => argv[at] ?? ''))
+  if (former === undefined) return { argv }
+  const named = new Set(places.slice(0, former.split(' ').length))
+  const present = (formerNames[former] ?? '').split(' ').filter(Boolean)
+  return { argv: [...present, ...argv.filter((_, at) => !named.has(at))], former }
+}
+
+function tellPresentName(former: string, argv: readonly string[], { stderr }: Io): void {
+  const options = optionsOf(argv)
+  if (options.includes('-q') || options.includes('--quiet')) return
+  const present = formerNames[former] ?? ''
+  const now = present === '' ? 'is now skillrail without a command' : `is now "${present}"`
+  stderr.write(`skillrail: the command "${former}" ${now}; the next version drops the old name\n`)
 }
 
 /** The longest name of a command has this number of words. */
 const maxWords = 3
 
-/**
- * Returns the words before the first option that is not a global one, at most as many as a name can have.
- */
-function leadingWords(argv: readonly string[]): string[] {
-  const words: string[] = []
-  for (let index = 0; index < argv.length && words.length < maxWords; index++) {
+/** Returns the places of the words that can be the name of a command: no options, nor their values. */
+function leadingPlaces(argv: readonly string[]): number[] {
+  const places: number[] = []
+  for (let index = 0; index < argv.length && places.length < maxWords; index++) {
     const argument = argv[index] ?? ''
-    if (argument === '-C' || argument === '--config') index++
-    else if (!argument.startsWith('-')) words.push(argument)
+    if (valueOptions.has(argument)) index++
+    else if (!argument.startsWith('-')) places.push(index)
     else if (argument === '--') break
   }
-  return words
+  return places
 }
 
-function findCommand(words: readonly string[]): CommandEntry | undefined {
-  for (let count = words.length; count > 0; count--) {
-    const name = words.slice(0, count).map(inFull).join(' ')
-    const entry = commands.find((command) => command.name === name)
-    if (entry) return entry
-  }
-  return undefined
+/** Returns the options before `--`. */
+function optionsOf(argv: readonly string[]): readonly string[] {
+  const end = argv.indexOf('--')
+  return (end < 0 ? argv : argv.slice(0, end)).filter((word) => word.startsWith('-'))
 }
 
 async function runCommand(entry: CommandEntry, argv: readonly string[], io: Io): Promise<ExitCode> {
@@ -206,12 +247,6 @@ function pathOf(error: Error): string | undefined {
   return typeof path === 'string' ? path : undefined
 }
 
-/** The commands that most people need; `--all` shows the others. */
-const common =
-  'run runs chain agent tools workflow mcp list show new validate audit match triggers hooks rail trust usage view doctor'.split(
-    ' ',
-  )
-
 export function rootHelp(all: boolean): string {
   const groups = Map.groupBy(commands, ({ group }) => group)
   const sections = Array.from(groups, ([group, entries]) => {
@@ -243,25 +278,24 @@ ${allHint}skillrail <command> --help shows the options of a command, with an exa
 `
 }
 
-/** Returns each group in one line, without commands that few people need. */
-function shortenGroups(entries: readonly CommandEntry[]): Pick<CommandEntry, 'name' | 'summary'>[] {
+/** Returns each group in one line. The script for a shell is installed once. */
+function shortenGroups(entries: readonly CommandEntry[]): Row[] {
   const names = [...new Set(entries.map(({ name }) => name.split(' ')[0] ?? name))]
   return names
-    .filter((name) => common.includes(name))
+    .filter((name) => name !== 'completion')
     .map((name) => {
       const single = entries.find((entry) => entry.name === name)?.summary
       return { name, summary: groupSummaries[name] ?? single ?? '' }
     })
 }
 
-export function groupHelp(group: string, entries: readonly CommandEntry[]): string {
-  return `Usage: skillrail ${group} <command> [arguments] [options]\n\n${entryLines(entries)}`
+export function groupHelp(group: string): string {
+  return `Usage: skillrail ${group} <command> [arguments] [options]\n\n${entryLines(commandsBelow(group))}`
 }
 
 export function unknownCommand(words: readonly string[]): UsageError {
   const name = words.join(' ')
-  const names = commands.map((command) => command.name)
-  const suggestion = nearest(name, names) ?? nearest(words[0] ?? '', names)
+  const suggestion = suggestionFor(words)
   return new UsageError({
     code: 'unknown-command',
     message: `unknown command ${name}`,
@@ -272,12 +306,27 @@ export function unknownCommand(words: readonly string[]): UsageError {
   })
 }
 
-function entryLines(entries: readonly Pick<CommandEntry, 'name' | 'summary'>[]): string {
+/** Returns the name of a command that is written like the words; for a former name, the present one. */
+function suggestionFor(words: readonly string[]): string | undefined {
+  const [first = '', ...rest] = words.map(inFull)
+  const names = [...commands.map(({ name }) => name), ...Object.keys(groupSummaries)]
+  const match = nearest([first, ...rest].join(' '), names) ?? nearest(first, names)
+  if (match !== undefined) return match
+  const former = nearest(first, Object.keys(formerNames))
+  const present = former === undefined ? '' : formerNames[former]
+  if (present === undefined || present === '') return undefined
+  const whole = [present, ...rest].join(' ')
+  return names.includes(whole) ? whole : present
+}
+
+type Row = Pick<CommandEntry, 'name' | 'summary'>
+
+function entryLines(entries: readonly Row[]): string {
   return lines(entries.map(({ name, summary }) => [name, summary]))
 }
 
 function lines(rows: readonly (readonly [word: string, about: string])[]): string {
-  return rows
-    .map(([word, about]) => `  ${word.replace(/[<>]/g, '').padEnd(20)} ${about}\n`)
-    .join('')
+  const words = rows.map(([word]) => word.replace(/[<>]/g, ''))
+  const width = Math.max(20, ...words.map((word) => word.length))
+  return rows.map(([, about], at) => `  ${words[at]?.padEnd(width)} ${about}\n`).join('')
 }

@@ -30,7 +30,7 @@ export const command = defineCommand<OverviewResult>()({
   options: {},
   details: `Shows skills, clients, runs and MCP servers of this project, and for each problem the command that fixes
 it. Ends with 1 if anything is invalid or failed.`,
-  examples: ['overview --json'],
+  examples: ['', '--json'],
   async run(context) {
     const overview = await projectOverview(context)
     const { runtime, globals } = context

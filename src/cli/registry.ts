@@ -1,7 +1,7 @@
 import type { AnyCommand } from '#core/command'
 
 export interface CommandEntry {
-  /** The words of its name: `list`, `runs show`. */
+  /** The words of its name: `list`, `runs show`. The last one can be an option: `show --activate`. */
   name: string
   group: string
   summary: string
@@ -58,28 +58,32 @@ const completion = () => import('./completion.ts')
 export const groupSummaries: Readonly<Record<string, string>> = {
   runs: 'List, show, resume, approve and retry runs',
   chain: 'Plan a chain, or let an agent execute it step by step',
-  agents: 'List, show and validate subagents',
-  tools: 'List, find and call tools of MCP servers',
-  workflow: 'Require other calls before a tool is called',
-  session: 'Show and clear completed prerequisites',
+  agent: 'Run a task with a model, tools and skills, or delegate it to a subagent',
+  'agent subagents': 'List, show and validate subagents',
+  tools: 'List, find and call tools of MCP servers, with workflows before calls',
+  'tools workflow': 'Require other calls before a tool is called',
+  'tools session': 'Show and clear completed prerequisites',
   mcp: 'Serve skills, tools and chains as an MCP server',
-  triggers: 'List, lint, measure and suggest triggers',
-  hooks: 'Install the hook in agent clients, and show its state',
+  triggers: 'Try, list, lint, measure and suggest triggers',
+  hooks: 'Install the hook in agent clients, show its state, and pack plugins with it',
 }
 
 /** By what a user wants to do. */
 const groups: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
   'Write skills': {
     new: of('Create a skill, or with --rail a chain that an agent cannot skip', newSkill),
+    'new --schema': of('Print the JSON Schema of the frontmatter', schema),
     validate: of('Validate skills against the specification, and fix safe problems', validate),
     list: of('List installed skills', libraryList),
+    'list --prompt': of('Print the catalogue of skills for a system prompt', prompt),
     show: one('Show one skill: fields, resources, trust', libraryShow, 'show'),
-    properties: one('Print the properties of a skill as JSON', libraryShow, 'properties'),
-    prompt: of('Print the catalogue of skills for a system prompt', prompt),
-    activate: one('Print what a model receives when a skill is activated', libraryShow, 'activate'),
+    'show --properties': one('Print the properties of a skill as JSON', libraryShow, 'properties'),
+    'show --activate': one(
+      'Print what a model receives when a skill is activated',
+      libraryShow,
+      'activate',
+    ),
     audit: of('Report what skills contain: hidden text, capabilities, secrets', audit),
-    schema: of('Print the JSON Schema of the frontmatter', schema),
-    'plugin pack': of('Pack skills as plugins, with the hook for their triggers', pluginPack),
   },
   'Work in your agent client': {
     trust: of('Trust a project, so that its skills can execute', trust),
@@ -95,11 +99,11 @@ const groups: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
     ),
     'hooks status': one('Show which clients have the hook, and whether it runs', hooks, 'status'),
     'hooks log': one('Show what the hook injected, and what it skipped', hooks, 'log'),
-    'hook log': one('The same as hooks log', hooks, 'log'),
-    hook: of('Run the hook for one prompt of a client', hook),
+    'hooks run': of('Run the hook for one prompt of a client', hook),
+    'hooks pack': of('Pack skills as plugins, with the hook for their triggers', pluginPack),
     rail: of('Decide about a chain in the session of an agent, from a terminal', rail),
-    match: one('Show which triggers match a prompt, and why', match, 'match'),
-    inject: one('Print the references that a prompt loads', match, 'inject'),
+    'triggers match': one('Show which triggers match a prompt, and why', match, 'match'),
+    'triggers inject': one('Print the references that a prompt loads', match, 'inject'),
     'triggers list': of('List triggers and the token cost of each tier', triggersList),
     'triggers check': one('Lint triggers', triggersCheck, 'check'),
     'triggers eval': one('Measure triggers on labelled prompts', triggersCheck, 'evaluate'),
@@ -108,7 +112,10 @@ const groups: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
       'Write scripts/inject-context and the routing table into a skill',
       triggersExport,
     ),
-    index: of('Write the skill index into CLAUDE.md, AGENTS.md and similar files', indexFile),
+    'triggers index': of(
+      'Write the skill index into CLAUDE.md, AGENTS.md and similar files',
+      indexFile,
+    ),
     usage: of('Show which skills are used, and the tokens of each client', usage),
   },
   'Run chains': {
@@ -130,12 +137,12 @@ const groups: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
     'runs check-proof': one('Check a proof against a commit', proof, 'check'),
     'runs import': one('Read a run that was written elsewhere', runs, 'importRun'),
     'runs prune': one('Remove runs that have ended', runs, 'prune'),
+    'runs worker': of('Execute runs for a Restate server', worker),
     'chain plan': one('Show what a chain would run, and how', run, 'planCommand'),
     'chain start': one('Start a chain that an agent executes step by step', stepper, 'start'),
     'chain next': one('Show the step to execute now', stepper, 'next'),
     'chain report': one('Report a step result and get the next step', stepper, 'report'),
     'chain status': one('Show the progress of a chain', stepper, 'status'),
-    worker: of('Execute runs for a Restate server', worker),
   },
   'Call tools': {
     'tools import': one(
@@ -155,48 +162,70 @@ const groups: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
     'tools call': of('Call one tool, after its workflow prerequisites', call),
     'tools batch': one('Call up to ten tools in order', steps, 'batch'),
     'tools chain': one('Call up to five tools, passing results to later calls', steps, 'chain'),
-    'workflow list': one('List the workflows and the tools that they guard', workflowList, 'list'),
-    'workflow add': one(
+    'tools workflow list': one(
+      'List the workflows and the tools that they guard',
+      workflowList,
+      'list',
+    ),
+    'tools workflow add': one(
       'Add a workflow, from a template, a file or an editor',
       workflowChange,
       'add',
     ),
-    'workflow edit': one('Change a workflow in an editor', workflowChange, 'edit'),
-    'workflow enable': one('Enable a workflow', workflowChange, 'enable'),
-    'workflow disable': one('Disable a workflow', workflowChange, 'disable'),
-    'workflow remove': one('Delete a workflow', workflowChange, 'remove'),
-    'workflow check': one('Find cycles, conflicts and missing tools', workflowList, 'check'),
-    'workflow plan': one(
+    'tools workflow edit': one('Change a workflow in an editor', workflowChange, 'edit'),
+    'tools workflow enable': one('Enable a workflow', workflowChange, 'enable'),
+    'tools workflow disable': one('Disable a workflow', workflowChange, 'disable'),
+    'tools workflow remove': one('Delete a workflow', workflowChange, 'remove'),
+    'tools workflow check': one('Find cycles, conflicts and missing tools', workflowList, 'check'),
+    'tools workflow plan': one(
       'Show the prerequisites that would run before a call',
       workflowList,
       'plan',
     ),
-    'session show': one(
+    'tools session show': one(
       'Show the completed prerequisites and calls of a session',
       sessions,
       'show',
     ),
-    'session clear': one('Clear a session, so that prerequisites run again', sessions, 'clear'),
-    'session list': one('List the sessions of this project', sessions, 'list'),
+    'tools session clear': one(
+      'Clear a session, so that prerequisites run again',
+      sessions,
+      'clear',
+    ),
+    'tools session list': one('List the sessions of this project', sessions, 'list'),
     'mcp serve': of('Serve skills, tools and chains of this project as an MCP server', mcpServe),
   },
   'Run agents': {
     agent: of('Run a task with a model, tools and skills', agent),
     'agent list': one('List the conversations of this project', agent, 'list'),
-    delegate: of('Delegate a task to a subagent', delegate),
-    'agents list': one('List the subagents of this project and of the user', agents, 'list'),
-    'agents show': one('Show one subagent: its tools, skills and instructions', agents, 'show'),
-    'agents validate': one('Validate subagent files', agents, 'validate'),
+    'agent delegate': of('Delegate a task to a subagent', delegate),
+    'agent subagents list': one(
+      'List the subagents of this project and of the user',
+      agents,
+      'list',
+    ),
+    'agent subagents show': one(
+      'Show one subagent: its tools, skills and instructions',
+      agents,
+      'show',
+    ),
+    'agent subagents validate': one('Validate subagent files', agents, 'validate'),
   },
   'Look after this project': {
-    overview: of('Show the status of this project; the same as skillrail alone', overview),
     view: of('Show skills, runs and tools of this project in a browser', view),
     doctor: of('Check this machine and this project', doctor),
     completion: of('Print the script that completes commands in a shell', completion),
   },
 }
 
-/** Every command, in the order of the help page. Each file is loaded only when it is called. */
+/** `skillrail` alone. */
+export const home: CommandEntry = {
+  name: '',
+  group: 'Look after this project',
+  ...of('Show the status of this project', overview),
+}
+
+/** Every other command, in the order of the help page. Each file is loaded only when it is called. */
 export const commands: readonly CommandEntry[] = Object.entries(groups).flatMap(([group, rows]) =>
   Object.entries(rows).map(([name, row]) => ({ name, group, ...row })),
 )
@@ -210,6 +239,27 @@ export const globalOptions: readonly (readonly [flags: string, help: string])[] 
   ['--trust-workspace', 'trust the skills of this project for this command'],
   ['--config <file>', 'read settings from this file; it takes precedence'],
 ]
+
+/** Returns the command with the longest name that a command line begins with; its option can be anywhere. */
+export function findCommand(
+  words: readonly string[],
+  options: readonly string[] = [],
+): CommandEntry | undefined {
+  const typed = words.map(inFull)
+  const matches = commands.filter(({ name }) => {
+    const nameWords = name.split(' ')
+    const isOption = (word: string): boolean => word.startsWith('--')
+    const hasOptions = nameWords.filter(isOption).every((option) => options.includes(option))
+    const plainWords = nameWords.filter((word) => !isOption(word))
+    return hasOptions && plainWords.every((word, at) => word === typed[at])
+  })
+  return matches.toSorted((one, other) => other.name.length - one.name.length)[0]
+}
+
+/** The commands below a name: `runs show` below `runs`, `show --activate` below `show`. */
+export function commandsBelow(name: string): CommandEntry[] {
+  return commands.filter((command) => command.name.startsWith(`${name} `))
+}
 
 /** Returns the word in a command's name that a word means. */
 export function inFull(word: string): string {

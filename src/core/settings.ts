@@ -177,12 +177,12 @@ const groups = {
       'Bearer token for the server and its admin interface; empty sends none.',
       text,
     ),
-    workerHost: userSetting('The address that `skillrail worker` listens on.', {
+    workerHost: userSetting('The address that `skillrail runs worker` listens on.', {
       ...text,
       fallback: '127.0.0.1',
     }),
     workerPort: userSetting(
-      'The port that `skillrail worker` listens on; 0 selects a free port.',
+      'The port that `skillrail runs worker` listens on; 0 selects a free port.',
       integer(9080, 0, 65_535),
     ),
     workerAddress: userSetting(

@@ -58,7 +58,7 @@ async function checkRegistration(address: ServerAddress): Promise<Check> {
   const service = await ask(address, 'admin', `/services/${serviceName}`)
   const { deployment_id: id } = objectOf(service.body)
   if (typeof id !== 'string') {
-    const advice = 'skillrail worker --register http://HOST:PORT'
+    const advice = 'skillrail runs worker --register http://HOST:PORT'
     return problem(name, 'no Skillrail worker is registered with the server', advice)
   }
   const { body } = await ask(address, 'admin', `/deployments/${id}`)
@@ -76,7 +76,7 @@ async function checkWorkers(context: RunContext, address: ServerAddress): Promis
   const elapsed = context.runtime.now() - before
   const workers = new Map(answers.flatMap((report) => (report ? [[report.worker, report]] : [])))
   if (workers.size === 0) {
-    return [problem('worker', 'none answers', 'skillrail worker starts one.')]
+    return [problem('worker', 'none answers', 'skillrail runs worker starts one.')]
   }
   const own = skillsOf(openProject(context))
   return [...workers.values()].map((report) => {

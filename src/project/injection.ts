@@ -62,7 +62,7 @@ export function placeOfCalls({ runtime }: Settled): { cwd: string; root: string 
   return { cwd: runtime.cwd, root: findWorkspace(runtime.cwd, runtime) }
 }
 
-/** What `match` prints: the triggers that a prompt or a tool call fires, and what they inject. */
+/** What `triggers match` prints: the triggers that a prompt or a tool call fires, and what they inject. */
 export interface MatchResult extends Pick<Injection, 'deferred' | 'diagnostics'> {
   prompt: string
   matches: readonly ShownMatch[]
@@ -156,7 +156,7 @@ export interface ExplainedMatch extends MatchResult {
   untried: number
 }
 
-/** `match --explain` for a tool call, as {@link matchWhileTyping} for a prompt. */
+/** `triggers match --explain` for a tool call, as {@link matchWhileTyping} for a prompt. */
 export async function matchCallWhileTyping(
   context: Settled,
   call: ToolCall | McpCall,
@@ -185,7 +185,7 @@ export function callText(call: ToolCall | McpCall): string {
 const patienceMs = 300
 const maxVerdicts = 300
 
-/** `match --explain` while a prompt is typed; with very many triggers some are left out (`untried`). */
+/** `triggers match --explain` while a prompt is typed; with very many triggers some are left out (`untried`). */
 export function matchWhileTyping(context: Settled, prompt: string): ExplainedMatch {
   const answer = injectionFor(context, { prompt, references: [], tokenBudget: undefined })
   const skills = answer.skills.filter(({ triggers }) => triggers.length > 0)

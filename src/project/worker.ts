@@ -19,7 +19,7 @@ import { serverAddress } from './engines.ts'
 import { modelExecutorOf, viaExecutor } from './executors.ts'
 import { type WorkerAllowance, workerRules } from './worker-rules.ts'
 
-/** The options of `skillrail worker`. A setting of `restate` takes the place of each that is absent. */
+/** The options of `skillrail runs worker`. A setting of `restate` takes the place of each that is absent. */
 export interface WorkerChoice {
   port?: number | undefined
   host?: string | undefined

@@ -3,6 +3,7 @@ import type { ToolCall } from '#trigger/tool-call'
 import { parseAllowedTools } from '#skill/allowed-tools'
 import type { AllowedTool } from '#skill/model'
 import { fitsText } from '#core/fits-text'
+import { patternSpellings } from '#core/former-names'
 import { fitsMcpPattern, foldToolName, readMcpPattern } from '#core/mcp-names'
 import { isFileOf, mayBeFile } from './call-paths.ts'
 import { mayName } from './plain-lines.ts'
@@ -62,7 +63,8 @@ function readGuard<G extends { calls: string }>(guard: G, call: ClientCall, line
   const entries = parseAllowedTools(guard.calls)
   const commands = patternsOf(entries.filter((entry) => namesShell(entry, call)))
   if (commands === 'everything') return { guard, isOfCall: true, named: [] }
-  const named = line === '' ? [] : commands.filter((pattern) => mayName(line, pattern))
+  const spellings = commands.flatMap((pattern) => patternSpellings(pattern, true))
+  const named = line === '' ? [] : spellings.filter((pattern) => mayName(line, pattern))
   const files = patternsOf(entries.filter((entry) => namesOther(entry, call)))
   return { guard, isOfCall: coversFiles(files, call, line), named }
 }
@@ -91,7 +93,8 @@ export async function isAllowed(call: ClientCall, tools: string): Promise<boolea
   const commands = patternsOf(entries.filter((entry) => namesShell(entry, call)))
   if (commands === 'everything') return true
   // Who may edit every file may do so with a patch in a shell line.
-  const listed = files === 'everything' ? [...commands, 'apply_patch:*'] : commands
+  const spellings = commands.flatMap((pattern) => patternSpellings(pattern))
+  const listed = files === 'everything' ? [...spellings, 'apply_patch:*'] : spellings
   if (listed.length === 0) return false
   const { runsOnly } = await import('./shell-calls.ts')
   return runsOnly(line, listed)

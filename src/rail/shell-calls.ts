@@ -130,15 +130,20 @@ function memoized(test: (text: string) => boolean): (text: string) => boolean {
 
 /**
  * Whether the words follow in this order after one of the starts, with only options and their values between
- * them. A word that only the shell knows can be any of them.
+ * them. An option can be anywhere after the first start. A word that only the shell knows can be any of them.
  */
 function follow(
   words: readonly ShellWord[],
   wanted: readonly string[],
   starts: readonly number[] = [0],
 ): boolean {
+  const isOption = (word: string): boolean => word.startsWith('-')
+  const [first = 0] = starts
+  const hasOption = (option: string): boolean =>
+    words.some((word, at) => at >= first && mayBe(word, option))
+  if (!wanted.filter(isOption).every(hasOption)) return false
   let from = starts
-  for (const next of wanted) {
+  for (const next of wanted.filter((word) => !isOption(word))) {
     const after: number[] = []
     let last = -1
     for (const start of from) {
@@ -149,13 +154,17 @@ function follow(
         const { text, isConstant } = words[at] ?? plain('')
         const isValue = at > start && words[at - 1]?.text.startsWith('-') === true
         if (fitsText(lowerCase(text), next) || (!isConstant && !isValue)) after.push(at + 1)
-        if (!text.startsWith('-') && !isValue) break
+        if (!isOption(text) && !isValue) break
       }
       last = at
     }
     from = after
   }
   return from.length > 0
+}
+
+function mayBe({ text, isConstant }: ShellWord, part: string): boolean {
+  return !isConstant || fitsText(lowerCase(text), part)
 }
 
 /** Some file systems do not tell `Git` from `git`. */

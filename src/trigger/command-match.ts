@@ -1,3 +1,4 @@
+import { commandSpellings } from '#core/former-names'
 import { programName, type ShellCommand, type ShellReading } from '#core/shell-commands'
 import { firstMatch } from './match.ts'
 import { compilePattern, type Pattern, plainPattern } from './pattern.ts'
@@ -5,7 +6,8 @@ import { compilePattern, type Pattern, plainPattern } from './pattern.ts'
 /**
  * Returns the texts of a command that patterns are compared with: its words with one blank between
  * them. A blank inside a quoted word
- * is another character there, so that `git push` does not match a word that only mentions it.
+ * is another character there, so that `git push` does not match a word that only mentions it. A command of
+ * Skillrail also has its former name.
  */
 export function commandTexts({ words, assignments, redirections }: ShellCommand): string[] {
   const [program, ...rest] = words
@@ -17,6 +19,7 @@ export function commandTexts({ words, assignments, redirections }: ShellCommand)
     asTyped,
     [...withProgramName, ...redirections],
     [...assignments, ...asTyped],
+    ...commandSpellings(withProgramName).slice(1),
   ]
   return [...new Set(versions.map((texts) => texts.map(oneWord).join(' ')))]
 }

@@ -100,6 +100,8 @@ function mayMatchCommand(line: string, { required }: Pattern): boolean {
   // Quotes and backslashes can occur inside any word; `$'\x67'` and braces can be any text.
   if (/\$'|\{/.test(line)) return true
   const text = line.replaceAll(/['"\\\r\n]/g, '')
+  // A command of Skillrail also has its former name.
+  if (text.includes('skillrail')) return true
   const isThere = (part: string) => part.split(' ').every((word) => text.includes(word))
   return required.every((clause) => clause.some(isThere))
 }

@@ -27,7 +27,7 @@ async function run(
   return { ...result, prompts: server.prompts().length }
 }
 
-it.each([[['agent', 'Go.']], [['delegate', 'helper', 'Go.']]])(
+it.each([[['agent', 'Go.']], [['agent', 'delegate', 'helper', 'Go.']]])(
   '%j asks no model if a server that it names is held back or missing',
   async (command) => {
     const held = await run([...command, '--mcp-server', 'files'])
@@ -40,7 +40,7 @@ it.each([[['agent', 'Go.']], [['delegate', 'helper', 'Go.']]])(
   },
 )
 
-it.each([[['agent', 'Go.']], [['delegate', 'helper', 'Go.']]])(
+it.each([[['agent', 'Go.']], [['agent', 'delegate', 'helper', 'Go.']]])(
   '%j --mcp prints a line for each server that is held back, and continues',
   async (command) => {
     const { code, stdout, stderr } = await run([...command, '--mcp'])

@@ -120,7 +120,7 @@ describe('agent in a terminal', () => {
     })
     server = await startModelServer(writing('made.txt'))
     const model = ['--model', 'openai-compatible:test', '--base-url', `${server.url}/v1`]
-    const words = ['delegate', 'writer', 'Write a file.', ...model, '--timeout']
+    const words = ['agent', 'delegate', 'writer', 'Write a file.', ...model, '--timeout']
     const session = await withinLimit(
       3000,
       async (limit) => {

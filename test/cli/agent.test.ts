@@ -302,11 +302,15 @@ it.each([
     '--mcp and --mcp-server cannot be used together',
   ],
   [
-    ['delegate', 'a', '-', '--model', 'ollama:x', '--context', '-'],
+    ['agent', 'delegate', 'a', '-', '--model', 'ollama:x', '--context', '-'],
     2,
     'the task - and --context - cannot be used together',
   ],
-  [['delegate', 'a', 'Go.', '--model', 'ollama:x', '--tools', 'Reed'], 2, 'Did you mean read?'],
+  [
+    ['agent', 'delegate', 'a', 'Go.', '--model', 'ollama:x', '--tools', 'Reed'],
+    2,
+    'Did you mean read?',
+  ],
   [
     ['agent', 'Go.', '--model', 'ollama:x', '--base-url', 'localhost:1234'],
     2,

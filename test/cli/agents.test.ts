@@ -67,7 +67,7 @@ async function modelServer(text: string): Promise<{ url: string; seen: string[] 
 
 describe('agents list', () => {
   it('says how to create a subagent if there is none', async () => {
-    const { code, stderr } = await place().cli(['agents', 'list'])
+    const { code, stderr } = await place().cli(['agent', 'subagents', 'list'])
     expect(code).toBe(0)
     expect(stderr).toContain('There are no subagents here.')
   })
@@ -76,19 +76,19 @@ describe('agents list', () => {
     const { write, cli } = place()
     write('home/.claude/agents/reviewer.md', agent('reviewer', 'tools: Read, Grep\n'))
     write('project/.claude/agents/local.md', agent('local'))
-    const { code, stdout, stderr } = await cli(['agents', 'list'])
+    const { code, stdout, stderr } = await cli(['agent', 'subagents', 'list'])
     expect(code).toBe(0)
     expect(stdout).toMatch(/reviewer +Read Grep +that of its parent +~\/\.claude\/agents +Does/)
     expect(stderr).toContain('the subagent local is not used: its workspace was never trusted')
     expect(stderr).toContain('skillrail trust')
-    const trusted = await cli(['agents', 'list', '--trust-workspace'])
+    const trusted = await cli(['agent', 'subagents', 'list', '--trust-workspace'])
     expect(trusted.stdout).toContain('local')
   })
 
   it('prints one JSON document', async () => {
     const { write, cli, home } = place()
     write('home/.mamba/agents/a.md', agent('a', 'max-turns: 3\ntimeout: 2\n'))
-    const { stdout } = await cli(['agents', 'list', '--json'])
+    const { stdout } = await cli(['agent', 'subagents', 'list', '--json'])
     expect(JSON.parse(stdout)).toEqual({
       agents: [
         {
@@ -112,7 +112,7 @@ describe('agents show', () => {
   it('shows the fields and the prompt, without control characters', async () => {
     const { write, cli } = place()
     write('home/.claude/agents/a.md', agent('a', '', 'Be \u001b[31mred.'))
-    const { code, stdout } = await cli(['agents', 'show', 'a'])
+    const { code, stdout } = await cli(['agent', 'subagents', 'show', 'a'])
     expect(code).toBe(0)
     expect(stdout).toMatch(/tools +\*/)
     expect(stdout).toMatch(/max-turns +50/)
@@ -122,35 +122,35 @@ describe('agents show', () => {
   it('suggests the nearest name for an unknown name', async () => {
     const { write, cli } = place()
     write('home/.claude/agents/reviewer.md', agent('reviewer'))
-    const { code, stderr } = await cli(['agents', 'show', 'reviwer'])
+    const { code, stderr } = await cli(['agent', 'subagents', 'show', 'reviwer'])
     expect(code).toBe(3)
     expect(stderr).toContain('Did you mean reviewer?')
   })
 })
 
 describe('an agent whose file is broken', () => {
-  it.each([[['agents', 'show', 'late']], [['delegate', 'late', 'x', '--model', 'ollama:x']]])(
-    'is reported by %j with its line, by file name and by its own name',
-    async (args) => {
-      const { write, cli } = place()
-      write('home/.claude/agents/slow.md', agent('late', 'max-turns: soon\n'))
-      const byName = await cli(args)
-      expect(byName.code).toBe(3)
-      expect(byName.stderr).toContain('The subagent late cannot be used')
-      expect(byName.stderr).toContain('slow.md:4:12: error: `max-turns` must be')
-      const byFile = await cli(args.map((word) => (word === 'late' ? 'slow' : word)))
-      expect(byFile.stderr).toContain('slow.md:4:12: error: `max-turns` must be')
-    },
-  )
+  it.each([
+    [['agent', 'subagents', 'show', 'late']],
+    [['agent', 'delegate', 'late', 'x', '--model', 'ollama:x']],
+  ])('is reported by %j with its line, by file name and by its own name', async (args) => {
+    const { write, cli } = place()
+    write('home/.claude/agents/slow.md', agent('late', 'max-turns: soon\n'))
+    const byName = await cli(args)
+    expect(byName.code).toBe(3)
+    expect(byName.stderr).toContain('The subagent late cannot be used')
+    expect(byName.stderr).toContain('slow.md:4:12: error: `max-turns` must be')
+    const byFile = await cli(args.map((word) => (word === 'late' ? 'slow' : word)))
+    expect(byFile.stderr).toContain('slow.md:4:12: error: `max-turns` must be')
+  })
 })
 
 it('a changed file is not used until the change is accepted, and list shows that', async () => {
   const { write, cli } = place()
   write('project/.claude/agents/local.md', agent('local', 'tools: Read\n'))
   await cli(['trust', '--yes'])
-  expect((await cli(['agents', 'list'])).stdout).toContain('local')
+  expect((await cli(['agent', 'subagents', 'list'])).stdout).toContain('local')
   write('project/.claude/agents/local.md', agent('local', 'tools: Read, Bash\n'))
-  const { stdout, stderr } = await cli(['agents', 'list'])
+  const { stdout, stderr } = await cli(['agent', 'subagents', 'list'])
   expect(stdout).not.toContain('local')
   expect(stderr).toContain('has changed since its workspace was trusted')
   expect(stderr).toContain('To see what changed and accept it: skillrail trust')
@@ -162,7 +162,7 @@ describe('agents validate', () => {
     const tools = 'tools: Grpe, Read, Bash(git:*), shop.buy, mcp__fils__read, mcp__files, "*"\n'
     write('home/.claude/agents/a.md', agent('a', tools))
     write('project/.mcp.json', '{ "mcpServers": { "files": { "command": "node" } } }')
-    const { code, stdout, stderr } = await cli(['agents', 'validate'])
+    const { code, stdout, stderr } = await cli(['agent', 'subagents', 'validate'])
     expect(code).toBe(0)
     expect(stdout).toContain('0 errors, 2 warnings')
     expect(stderr).toContain('a.md:4:8: warning: `tools` names Grpe')
@@ -180,7 +180,7 @@ describe('agents validate', () => {
       'home/.claude/skills/loop/SKILL.md',
       '---\nname: loop\ndescription: Loops. Use it.\ncontext: fork\nagent: a\n---\nLoop.\n',
     )
-    const { code, stdout, stderr } = await cli(['agents', 'validate'])
+    const { code, stdout, stderr } = await cli(['agent', 'subagents', 'validate'])
     expect(code).toBe(1)
     expect(stdout).toBe('3 subagents checked, 2 invalid: 3 errors, 1 warning\n')
     expect(stderr).toContain('agent:a -> skill:loop -> agent:a')
@@ -200,7 +200,7 @@ describe('agents validate', () => {
       const head = `name: ${name}\ndescription: Does it. Use it.\n${more}`
       write(`home/.claude/skills/${name}/SKILL.md`, `---\n${head}---\nDo it.\n`)
     }
-    const { code, stdout, stderr } = await cli(['agents', 'validate'])
+    const { code, stdout, stderr } = await cli(['agent', 'subagents', 'validate'])
     expect({ code, stdout }).toEqual({
       code: 0,
       stdout: '2 subagents checked, all valid: 0 errors, 1 warning\n',
@@ -226,7 +226,7 @@ describe('agents validate', () => {
     write('home/.claude/agents/b.md', agent('b', 'model: antropic:claude\n'))
     write('home/.claude/agents/c.md', agent('a', 'model: inherit\n'))
     write('home/.mamba/agents/b.md', agent('b', 'model: ollama:qwen3:8b\n'))
-    const { code, stdout, stderr } = await cli(['agents', 'validate'])
+    const { code, stdout, stderr } = await cli(['agent', 'subagents', 'validate'])
     expect({ code, stdout }).toEqual({
       code: 0,
       stdout: '4 subagents checked, all valid: 0 errors, 3 warnings\n',
@@ -242,13 +242,13 @@ describe('agents validate', () => {
   it('accepts files and folders, and refuses a missing path as wrong use', async () => {
     const { write, cli } = place()
     write('project/some/a.md', agent('a'))
-    const valid = await cli(['agents', 'validate', 'some', '--json'])
+    const valid = await cli(['agent', 'subagents', 'validate', 'some', '--json'])
     expect(valid.code).toBe(0)
     expect(JSON.parse(valid.stdout)).toMatchObject({
       agents: [{ name: 'a', valid: true }],
       summary: { checked: 1, valid: 1, invalid: 0, errors: 0, warnings: 0 },
     })
-    expect((await cli(['agents', 'validate', 'nowhere.md'])).code).toBe(2)
+    expect((await cli(['agent', 'subagents', 'validate', 'nowhere.md'])).code).toBe(2)
   })
 })
 
@@ -259,6 +259,7 @@ describe('delegate', () => {
     const { url, seen } = await modelServer('The answer.')
     const model = ['--model', 'openai-compatible:mock', '--base-url', url]
     const { code, stdout, stderr } = await cli([
+      'agent',
       'delegate',
       'helper',
       'Help me.',
@@ -281,7 +282,7 @@ describe('delegate', () => {
     write('home/.claude/agents/helper.md', agent('helper'))
     const { url } = await modelServer('The answer.')
     const model = ['--model', 'openai-compatible:mock', '--base-url', url]
-    const { stdout } = await cli(['delegate', 'helper', 'Help me.', '--json', ...model])
+    const { stdout } = await cli(['agent', 'delegate', 'helper', 'Help me.', '--json', ...model])
     expect(JSON.parse(stdout)).toMatchObject({
       subagentName: 'helper',
       task: 'Help me.',
@@ -298,7 +299,7 @@ describe('delegate', () => {
     write('home/.claude/agents/helper.md', agent('helper', 'tools: Read, Glob\n'))
     const { url } = await modelServer('The answer.')
     const model = ['--model', 'openai-compatible:mock', '--base-url', url]
-    const { stderr } = await cli(['delegate', 'helper', 'x', '--tools', 'list', ...model])
+    const { stderr } = await cli(['agent', 'delegate', 'helper', 'x', '--tools', 'list', ...model])
     expect(stderr).toContain('The subagent helper cannot have the tool Read: it does not exist')
     expect(stderr).toContain('--tools read, or with builtIns in a program')
     expect(stderr).not.toContain('Glob')
@@ -309,7 +310,7 @@ describe('delegate', () => {
     write('home/.claude/agents/helper.md', agent('helper', 'tools: mcp__files__read\n'))
     const { url } = await modelServer('The answer.')
     const model = ['--model', 'openai-compatible:mock', '--base-url', url]
-    const { stderr } = await cli(['delegate', 'helper', 'x', ...model])
+    const { stderr } = await cli(['agent', 'delegate', 'helper', 'x', ...model])
     expect(stderr).toContain('The subagent helper cannot have the tool mcp__files__read')
     expect(stderr).toContain('--mcp-server files')
   })
@@ -317,7 +318,7 @@ describe('delegate', () => {
   it('names the subagent whose skill is missing', async () => {
     const { write, cli } = place()
     write('home/.claude/agents/helper.md', agent('helper', 'skills: nothing\n'))
-    const { code, stderr } = await cli(['delegate', 'helper', 'x', '--model', 'ollama:x'])
+    const { code, stderr } = await cli(['agent', 'delegate', 'helper', 'x', '--model', 'ollama:x'])
     expect(code).toBe(3)
     expect(stderr).toContain('no skill named nothing, which the subagent helper needs')
   })
@@ -327,12 +328,12 @@ describe('delegate', () => {
     write('home/.claude/agents/helper.md', agent('helper'))
     write('project/.claude/agents/local.md', agent('local'))
     const model = ['--model', 'openai-compatible:mock', '--base-url', 'http://127.0.0.1:9/v1']
-    expect((await cli(['delegate', 'helper', 'x'])).code).toBe(2)
-    const unknown = await cli(['delegate', 'helpr', 'x', ...model])
+    expect((await cli(['agent', 'delegate', 'helper', 'x'])).code).toBe(2)
+    const unknown = await cli(['agent', 'delegate', 'helpr', 'x', ...model])
     expect(unknown.code).toBe(3)
     expect(unknown.stderr).toContain('Did you mean helper?')
-    expect((await cli(['delegate', 'helper', ' ', ...model])).code).toBe(2)
-    const local = await cli(['delegate', 'local', 'x', ...model])
+    expect((await cli(['agent', 'delegate', 'helper', ' ', ...model])).code).toBe(2)
+    const local = await cli(['agent', 'delegate', 'local', 'x', ...model])
     expect(local.code).toBe(4)
     expect(local.stderr).toContain('skillrail trust')
   })

@@ -25,8 +25,8 @@ it('recommends commands that work below npx, on both streams and in an error', a
   onTestFinished(() => rmSync(home, { recursive: true, force: true }))
   const run = (...args: readonly string[]) =>
     runInProcess(args, { cwd: home, home, env: { npm_command: 'exec' } })
-  expect((await run('overview')).stdout).toContain('  npx skillrail new ')
+  expect((await run()).stdout).toContain('  npx skillrail new ')
   expect((await run('new', 'my-skill')).stderr).toContain('with: npx skillrail validate')
   expect((await run('show', 'nothing')).stderr).toContain('npx skillrail list')
-  expect((await run('overview', '--json')).stdout).not.toContain('npx')
+  expect((await run('--json')).stdout).not.toContain('npx')
 })

@@ -29,8 +29,8 @@ async function completed(...words: string[]): Promise<string[]> {
 
 it('completes the words of commands', async () => {
   expect(await completed('run')).toEqual(['run', 'runs'])
-  expect(await completed('session', '')).toEqual(['show', 'clear', 'list'])
-  expect(await completed('-C', '.', 'workflow', 'pl')).toEqual(['plan'])
+  expect(await completed('tools', 'session', '')).toEqual(['show', 'clear', 'list'])
+  expect(await completed('-C', '.', 'tools', 'workflow', 'pl')).toEqual(['plan'])
 })
 
 it('completes options, their choices, and arguments', async () => {
@@ -59,15 +59,26 @@ it('completes tools, servers and categories of the last refresh without starting
   const cache = { version: '4.0.0', ...refreshed, categories: { github: category } }
   mkdirSync(join(root, 'project/.skillrail'))
   writeFileSync(join(root, 'project/.skillrail/tools.json'), JSON.stringify(cache))
-  expect(await completed('match', '--tool', 'mcp__github__g')).toEqual(['mcp__github__get_issue'])
+  expect(await completed('triggers', 'match', '--tool', 'mcp__github__g')).toEqual([
+    'mcp__github__get_issue',
+  ])
   expect(await completed('tools', 'call', 'github__')).toEqual([
     'github__get_issue',
     'github__list_issues',
   ])
   expect(await completed('tools', 'list', '--server', '')).toEqual(['github'])
   expect(await completed('tools', 'list', '--category', 'g')).toEqual(['github'])
-  expect(await completed('match', '--skill', 'p')).toEqual(['pdf'])
-  expect(await completed('match', '--command', '')).toEqual([])
+  expect(await completed('triggers', 'match', '--skill', 'p')).toEqual(['pdf'])
+  expect(await completed('triggers', 'match', '--command', '')).toEqual([])
+})
+
+it('completes commands with three words, and those whose name ends with an option', async () => {
+  expect(await completed('tools', 'work')).toEqual(['workflow'])
+  expect(await completed('agent', '')).toEqual(['list', 'delegate', 'subagents'])
+  expect(await completed('show', '--pr')).toEqual(['--properties'])
+  expect(await completed('show', '--activate', 'p')).toEqual(['pdf'])
+  expect(await completed('show', '--activate', '--so')).toEqual(['--source'])
+  expect(await completed('show', 'pdf', '--activate', '--source', 'm')).toEqual(['model'])
 })
 
 it('prints a script for each shell, and says where to put it', async () => {
@@ -87,15 +98,15 @@ it('accepts ls for list', async () => {
   expect(await skillrail('runs', 'ls')).toEqual(await skillrail('runs', 'list'))
 })
 
-it('shows 20 commands at the root, and all with --all', async () => {
+it('shows 18 commands at the root, and all with --all', async () => {
   const commandsIn = ({ stdout }: CliResult): number =>
     (stdout.split('\nOptions\n')[0] ?? '').match(/^ {2}[a-z]/gm)?.length ?? 0
-  expect(commandsIn(await skillrail('--help'))).toBe(20)
+  expect(commandsIn(await skillrail('--help'))).toBe(18)
   expect(commandsIn(await skillrail('help', '--all'))).toBeGreaterThan(70)
 })
 
 it('reads a prompt after --skill', async () => {
-  expect(await skillrail('inject', '--skill', 'pdf', '/pdf now')).toMatchObject({
+  expect(await skillrail('triggers', 'inject', '--skill', 'pdf', '/pdf now')).toMatchObject({
     code: 0,
     stdout: expect.stringContaining('The flow.'),
   })

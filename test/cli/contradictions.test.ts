@@ -69,7 +69,7 @@ it.each([
   ],
   ['--status and --stop cannot be used together', ['tools', 'serve', '--status', '--stop']],
   ['--detach and --status cannot be used together', ['tools', 'serve', '--status', '--detach']],
-  ['--template needs a name', ['workflow', 'add', 'mine', '--template']],
+  ['--template needs a name', ['tools', 'workflow', 'add', 'mine', '--template']],
   ['--quiet and --verbose cannot be used together', ['list', '-q', '-v']],
 ])('reports that options contradict each other: %s, %j', async (sentence, args) => {
   const { home, project } = fixture()
@@ -111,7 +111,7 @@ it('accepts combinations that have a meaning, and reports options without an eff
   const { code, stderr } = await runInProcess(free, { cwd: project, home })
   expect(stderr).toContain('--unsafe-no-sandbox changes nothing: no script runs in a sandbox')
   expect(code).toBe(0)
-  const templates = ['workflow', 'add', '--template', '--json']
+  const templates = ['tools', 'workflow', 'add', '--template', '--json']
   expect(await runInProcess(templates, { cwd: project, home })).toMatchObject({ code: 0 })
 })
 

@@ -30,14 +30,14 @@ function skillrail(...args: string[]): Promise<CliResult> {
 
 describe('an error of the file system', () => {
   it('is a sentence with a code and a hint, not a defect', async () => {
-    const { code, stderr } = await skillrail('schema', '--output', 'file/below.json')
+    const { code, stderr } = await skillrail('new', '--schema', '--output', 'file/below.json')
     expect(code).toBe(1)
     expect(stderr).toContain('part of the path is a file, not a directory')
     expect(stderr).not.toContain('defect')
   })
 
   it('is reported as JSON with its code', async () => {
-    const { stdout } = await skillrail('schema', '--output', '.', '--json')
+    const { stdout } = await skillrail('new', '--schema', '--output', '.', '--json')
     expect(JSON.parse(stdout)).toMatchObject({
       error: { code: 'system-eisdir', hint: 'Name a file.' },
     })
@@ -75,7 +75,7 @@ describe('a configuration file in an option', () => {
   })
 
   it.each(['broken.json', 'wrong.json'])('is refused as a whole with %s', async (name) => {
-    const { code, stderr } = await skillrail('schema', '--config', name)
+    const { code, stderr } = await skillrail('new', '--schema', '--config', name)
     expect(code).toBe(4)
     expect(stderr).toContain(`${name}:1:`)
   })
@@ -89,7 +89,7 @@ describe.runIf(existsSync('/dev/full'))('a full disk', () => {
       env: { PATH: process.env['PATH'], HOME: home },
     })
 
-  it.each(['schema', 'list --json'])('is a failure of `%s` if stdout is on it', (command) => {
+  it.each(['new --schema', 'list --json'])('is a failure of `%s` if stdout is on it', (command) => {
     const { status, stderr } = redirected(command, '> /dev/full')
     expect(status).toBe(1)
     expect(stderr).toMatch(/^skillrail: stdout cannot be written: ENOSPC[^]*incomplete\.\n$/)
@@ -111,7 +111,7 @@ describe.runIf(existsSync('/dev/full'))('a full disk', () => {
 })
 
 it('a reader that has closed the pipe is not a failure', () => {
-  const command = 'set -o pipefail 2>/dev/null; "$0" "$1" schema | true'
+  const command = 'set -o pipefail 2>/dev/null; "$0" "$1" new --schema | true'
   const { status, stderr } = spawnSync('bash', ['-c', command, process.execPath, bin], {
     cwd: root,
     encoding: 'utf8',

@@ -88,7 +88,7 @@ it.skipIf(!isBuilt)(
     const { stdout } = await run(['hooks', 'status', 'claude'])
     expect(stdout).toContain('no chain runs as a rail: Claude Code cannot read the file')
     expect(stdout).not.toContain('skillrail hooks install')
-    expect((await run(['overview'])).stdout).toContain('skillrail hooks status claude')
+    expect((await run([])).stdout).toContain('skillrail hooks status claude')
   },
 )
 
@@ -101,21 +101,24 @@ it('reports that a client has no hook to remove', async () => {
 
 it('answers a prompt as a hook, and logs the prompt', async () => {
   const { run, cwd } = fixture()
-  const { code, stdout } = await run(['hook', 'copilot'], JSON.stringify({ prompt: '/saw x', cwd }))
+  const { code, stdout } = await run(
+    ['hooks', 'run', 'copilot'],
+    JSON.stringify({ prompt: '/saw x', cwd }),
+  )
   expect(code).toBe(0)
   expect(JSON.parse(stdout).additionalContext).toContain('FLOW')
-  const log = await run(['hook', 'log'])
+  const log = await run(['hooks', 'log'])
   expect(log.stdout).toContain('/saw x\n  + saw/flow.md (5 characters)\n')
-  const { traces } = JSON.parse((await run(['hook', 'log', '--json'])).stdout)
+  const { traces } = JSON.parse((await run(['hooks', 'log', '--json'])).stdout)
   expect(traces).toMatchObject([{ platform: 'copilot', prompt: '/saw x', withheld: [] }])
 })
 
 it('never fails a prompt, and refuses a client that does not exist', async () => {
   const { run } = fixture()
-  const broken = await run(['hook', 'claude'], 'no json')
+  const broken = await run(['hooks', 'run', 'claude'], 'no json')
   expect(broken).toMatchObject({ code: 0, stdout: '' })
   expect(broken.stderr).toContain('standard input holds no JSON')
-  const unknown = await run(['hook', 'cloude'], '{}')
+  const unknown = await run(['hooks', 'run', 'cloude'], '{}')
   expect(unknown.code).toBe(2)
   expect(unknown.stderr).toContain('Did you mean claude?')
   expect((await run(['hooks', 'install'])).code).toBe(2)

@@ -118,7 +118,7 @@ beforeAll(async () => {
   await cli(['hooks', 'install', 'claude'])
   const prompt = { session_id: 's', cwd: join(root, 'project'), prompt: `deploy ${shown}` }
   const event = JSON.stringify({ hook_event_name: 'UserPromptSubmit', ...prompt })
-  await cli(['hook', 'claude'], { stdin: event })
+  await cli(['hooks', 'run', 'claude'], { stdin: event })
   await cli(
     [
       'run',

@@ -43,13 +43,17 @@ function place() {
 const skill = '.agents/skills/a/SKILL.md'
 
 it.each([
-  ['AGENTS.md', 'Mine.\n', ['index', '--write']],
-  ['AGENTS.md', 'Mine.\n', ['index', '--write', 'AGENTS.md']],
+  ['AGENTS.md', 'Mine.\n', ['triggers', 'index', '--write']],
+  ['AGENTS.md', 'Mine.\n', ['triggers', 'index', '--write', 'AGENTS.md']],
   [skill, broken, ['validate', '--fix', '.agents/skills']],
   [skill, withTrigger, ['triggers', 'check', '--fix']],
   [skill, withTrigger, ['triggers', 'export', 'a']],
   ['.claude/settings.json', '{"theme":"dark"}\n', ['hooks', 'install', 'claude', '--project']],
-  ['.skillrail/workflows.json', '{}\n', ['workflow', 'add', 'x', '--template', 'database']],
+  [
+    '.skillrail/workflows.json',
+    '{}\n',
+    ['tools', 'workflow', 'add', 'x', '--template', 'database'],
+  ],
 ])('a link %s that leaves the project keeps its target from %j %j', async (path, text, words) => {
   const { outside, write, link, run } = place()
   const target = write('outside/file', text)
@@ -63,7 +67,7 @@ it.each([
 it.each([
   ['.agents', ['new', 'tool', '--description', 'Does it. Use when asked to do it.']],
   ['.claude', ['hooks', 'install', 'claude', '--project']],
-  ['.skillrail', ['workflow', 'add', 'x', '--template', 'database']],
+  ['.skillrail', ['tools', 'workflow', 'add', 'x', '--template', 'database']],
 ])(
   'a folder %s that is a link out of the project receives nothing from %j',
   async (folder, words) => {
@@ -98,7 +102,7 @@ it.each([
 it('a link to a missing file outside creates no file there', async () => {
   const { project, outside, link, run } = place()
   link('AGENTS.md', join(outside, 'new.md'))
-  const { code } = await run('index', '--write', 'AGENTS.md')
+  const { code } = await run('triggers', 'index', '--write', 'AGENTS.md')
   expect(code).not.toBe(0)
   expect(() => readFileSync(join(outside, 'new.md'))).toThrow('ENOENT')
   expect(project).not.toBe(outside)
@@ -109,10 +113,10 @@ it('a link that stays inside, and an explicit file elsewhere, are written', asyn
   write('project/AGENTS.md', 'Agents.\n')
   link('CLAUDE.md', 'AGENTS.md')
   write('project/.agents/skills/a/SKILL.md', broken.replace('\r', ''))
-  expect((await run('index', '--write', 'CLAUDE.md')).code).toBe(0)
+  expect((await run('triggers', 'index', '--write', 'CLAUDE.md')).code).toBe(0)
   expect(readFileSync(join(project, 'AGENTS.md'), 'utf8')).toContain('Does a.')
   const named = join(outside, 'NOTES.md')
   writeFileSync(named, '')
-  expect((await run('index', '--write', named)).code).toBe(0)
+  expect((await run('triggers', 'index', '--write', named)).code).toBe(0)
   expect(readFileSync(named, 'utf8')).toContain('Does a.')
 })

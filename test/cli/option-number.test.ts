@@ -79,16 +79,22 @@ it.each(['0', '0.0', '-1', '1e3', '.5', '5.', '0x10', '', ' ', 'soon', '2147484'
 it.each([
   [['agent', 'Go.', '--model', 'ollama:x', '--max-turns'], 'a whole number from 1 to 9999'],
   [['agent', 'Go.', '--model', 'ollama:x', '--concurrency'], 'a whole number from 1 to 1000'],
-  [['delegate', 'a', 'Go.', '--model', 'ollama:x', '--max-turns'], 'a whole number from 1 to'],
-  [['delegate', 'a', 'Go.', '--model', 'ollama:x', '--timeout'], 'a number of seconds above 0'],
-  [['worker', '--port'], 'a whole number from 0 to 65535'],
+  [
+    ['agent', 'delegate', 'a', 'Go.', '--model', 'ollama:x', '--max-turns'],
+    'a whole number from 1 to',
+  ],
+  [
+    ['agent', 'delegate', 'a', 'Go.', '--model', 'ollama:x', '--timeout'],
+    'a number of seconds above 0',
+  ],
+  [['runs', 'worker', '--port'], 'a whole number from 0 to 65535'],
   [['runs', 'prune', '--keep'], 'a whole number from 0 to'],
   [['runs', 'prune', '--older-than'], 'a whole number from 0 to'],
-  [['hook', 'log', '--limit'], 'a whole number from 1 to'],
+  [['hooks', 'log', '--limit'], 'a whole number from 1 to'],
   [['tools', 'search', 'x', '--limit'], 'a whole number from 1 to 1000'],
-  [['inject', 'x', '--budget'], 'a whole number from 0 to'],
-  [['match', 'x', '--budget'], 'a whole number from 0 to'],
-  [['prompt', '--budget'], 'a whole number from 0 to'],
+  [['triggers', 'inject', 'x', '--budget'], 'a whole number from 0 to'],
+  [['triggers', 'match', 'x', '--budget'], 'a whole number from 0 to'],
+  [['list', '--prompt', '--budget'], 'a whole number from 0 to'],
 ])('refuses 1e3 in %j', async (args, wanted) => {
   const home = mkdtempSync(join(tmpdir(), 'option-number-'))
   const { code, stdout, stderr } = await runInProcess([...args, '1e3'], { cwd: home, home })

@@ -22,6 +22,7 @@ function rewrite(path: string, change: (value: Record<string, object>) => void):
 
 const prerequisites = [prerequisite('get_status')]
 const own = [
+  'tools',
   'workflow',
   'add',
   'own',
@@ -51,7 +52,7 @@ describe.each(['in a trusted project', 'in one that nobody trusted'])('%s', (pla
     expect((await cli(...own, '--yes')).stderr).not.toContain('skillrail trust')
     expect(await cli(...call)).toMatchObject({ code: 0 })
     expect(project.calls()).toHaveLength(2)
-    expect((await cli('workflow', 'list')).stderr).not.toContain('refused')
+    expect((await cli('tools', 'workflow', 'list')).stderr).not.toContain('refused')
   })
 
   it('leaves a workflow unaccepted without --yes and without a terminal', async () => {
@@ -63,10 +64,10 @@ describe.each(['in a trusted project', 'in one that nobody trusted'])('%s', (pla
     await cli(...own, '--yes')
     const { root: cwd, home } = project
     const env = { EDITOR: 'sed -i s/enforce/warn/' }
-    await runInProcess(['workflow', 'edit', 'own', '--yes'], { cwd, home, env })
+    await runInProcess(['tools', 'workflow', 'edit', 'own', '--yes'], { cwd, home, env })
     expect(await cli(...call)).toMatchObject({ code: 0 })
-    await cli('workflow', 'disable', 'own', '--yes')
-    await cli('workflow', 'remove', 'own', '--yes')
+    await cli('tools', 'workflow', 'disable', 'own', '--yes')
+    await cli('tools', 'workflow', 'remove', 'own', '--yes')
     expect(await cli(...call)).toMatchObject({ code: 0 })
   })
 
@@ -77,7 +78,7 @@ describe.each(['in a trusted project', 'in one that nobody trusted'])('%s', (pla
       value['own'] = { ...value['own'], mode: 'suggest' }
     })
     const more = definitionFile({ triggers: { tools: ['other'] }, prerequisites })
-    await cli('workflow', 'add', 'more', more, '--yes')
+    await cli('tools', 'workflow', 'add', 'more', more, '--yes')
     const { code, stderr } = await cli(...call)
     expect(code).toBe(4)
     expect(stderr).toContain("Workflow 'own' must run first")
@@ -103,7 +104,7 @@ describe('a workflow for a category', () => {
       value['uncategorized'] = [{ id: 'things__get_status' }]
     })
     const shipping = definitionFile({ triggers: { category: 'shipping' }, prerequisites })
-    await cli('workflow', 'add', 'own', shipping)
+    await cli('tools', 'workflow', 'add', 'own', shipping)
     await cli('trust', '--yes')
   })
 

@@ -39,9 +39,9 @@ function skillrail(args: readonly string[], stdin?: string): Promise<CliResult> 
   return runInProcess(args, { cwd: join(root, 'project'), home: join(root, 'home'), stdin })
 }
 
-describe('skillrail inject', () => {
+describe('skillrail triggers inject', () => {
   it('prints the references of a prompt, byte for byte the same every time', async () => {
-    const args = ['inject', '--trust-workspace', '/saw program x']
+    const args = ['triggers', 'inject', '--trust-workspace', '/saw program x']
     const [one, two] = [await skillrail(args), await skillrail(args)]
     expect(one).toMatchObject({
       code: 0,
@@ -52,30 +52,30 @@ describe('skillrail inject', () => {
 
   it('reads the prompt from stdin, whatever it begins with', async () => {
     writeSkill('  - match: "-n"\n    inject: references/program-flow.md\n')
-    const { stdout } = await skillrail(['inject', '--skill', skill], '-n\n')
+    const { stdout } = await skillrail(['triggers', 'inject', '--skill', skill], '-n\n')
     expect(stdout).toContain('PROGRAM')
   })
 
   it('does not inject the text of an untrusted skill unless it is named', async () => {
-    const installed = await skillrail(['inject', '/saw program'])
+    const installed = await skillrail(['triggers', 'inject', '/saw program'])
     expect(installed.stdout).toBe('')
     expect(installed.stderr).toContain(
       'not injected: references/program-flow.md of saw: the skill is not trusted',
     )
-    expect((await skillrail(['inject', '--skill', skill, '--', '/saw program'])).stdout).toContain(
-      'PROGRAM',
-    )
+    expect(
+      (await skillrail(['triggers', 'inject', '--skill', skill, '--', '/saw program'])).stdout,
+    ).toContain('PROGRAM')
   })
 
   it('works on a skill that cannot be installed yet', async () => {
     writeSkill('  - match: "^/saw"\n    inject: references/program-flow.md\n', '')
-    expect((await skillrail(['inject', '--skill', skill, '--', '/saw'])).stdout).toContain(
-      'PROGRAM',
-    )
+    expect(
+      (await skillrail(['triggers', 'inject', '--skill', skill, '--', '/saw'])).stdout,
+    ).toContain('PROGRAM')
   })
 
   it('leaves out references over the budget and refuses a budget that is not a number', async () => {
-    const args = ['inject', '--skill', skill, '--json', '--budget']
+    const args = ['triggers', 'inject', '--skill', skill, '--json', '--budget']
     const { stdout } = await skillrail([...args, '1', '--', '/saw program'])
     expect(JSON.parse(stdout)).toMatchObject({
       injected: [],
@@ -85,7 +85,7 @@ describe('skillrail inject', () => {
   })
 })
 
-describe('skillrail match', () => {
+describe('skillrail triggers match', () => {
   it('agrees with validate', async () => {
     const text = readFileSync(join(skill, 'SKILL.md'), 'utf8')
     writeFileSync(join(skill, 'SKILL.md'), text.replace('program-flow.md', 'nope.md'))
@@ -96,20 +96,26 @@ describe('skillrail match', () => {
   })
 
   it('says why no skill is near, and which skill is not installed', async () => {
-    const { stdout, stderr } = await skillrail(['match', '--explain', '/nosuch x'])
+    const { stdout, stderr } = await skillrail(['triggers', 'match', '--explain', '/nosuch x'])
     expect(stdout).toContain('the prompt does not contain `/saw program`')
     expect(stderr).toContain('No skill nosuch is installed here.')
   })
 
   it('reads a prompt as the hook of a client does', async () => {
     const ask = (client: string) =>
-      skillrail(['match', '--trust-workspace', '--client', client, '$saw program x'])
+      skillrail(['triggers', 'match', '--trust-workspace', '--client', client, '$saw program x'])
     expect((await ask('codex')).stdout).toContain('program-flow.md')
     expect((await ask('claude')).stdout).toBe('')
   })
 
   it('prints JSON of a fixed shape', async () => {
-    const { stdout } = await skillrail(['match', '--trust-workspace', '--json', '/saw program x'])
+    const { stdout } = await skillrail([
+      'triggers',
+      'match',
+      '--trust-workspace',
+      '--json',
+      '/saw program x',
+    ])
     expect(JSON.parse(stdout)).toEqual({
       prompt: '/saw program x',
       matches: [
@@ -138,11 +144,17 @@ describe('skillrail match', () => {
   })
 
   it('explains which trigger fired and why a near miss did not', async () => {
-    const fired = await skillrail(['match', '--explain', '--trust-workspace', '/saw program x'])
+    const fired = await skillrail([
+      'triggers',
+      'match',
+      '--explain',
+      '--trust-workspace',
+      '/saw program x',
+    ])
     expect(fired.stdout).toContain(
       'fired   ^/saw program -> references/program-flow.md (line 6): on `/saw program` in line 1 of the prompt; 2 tokens',
     )
-    const missed = await skillrail(['match', '--explain', '/SAW program'])
+    const missed = await skillrail(['triggers', 'match', '--explain', '/SAW program'])
     expect(missed.stdout).toContain(
       'missed  ^/saw program -> references/program-flow.md (line 6): capitals count',
     )
@@ -150,7 +162,7 @@ describe('skillrail match', () => {
 
   it('reports a pattern that is not accepted', async () => {
     writeSkill('  - match: "x(?=y)"\n    inject: references/program-flow.md\n')
-    const { code, stderr } = await skillrail(['match', 'x'])
+    const { code, stderr } = await skillrail(['triggers', 'match', 'x'])
     expect(code).toBe(0)
     expect(stderr).toContain(
       'SKILL.md:6: error: The pattern `x(?=y)` is not accepted: RE2 refuses it: ',
@@ -295,11 +307,11 @@ describe('skillrail triggers export', () => {
   })
 })
 
-describe('skillrail index', () => {
+describe('skillrail triggers index', () => {
   const line = '- `/saw`: Plans work. Use when a task splits. Subcommands: program, amend.'
 
   it('prints the index with a token report', async () => {
-    const { stdout, stderr } = await skillrail(['index'])
+    const { stdout, stderr } = await skillrail(['triggers', 'index'])
     expect(stdout).toContain(`${line}\n`)
     expect(stderr).toMatch(/1 skill, \d+ tokens/)
   })
@@ -307,13 +319,13 @@ describe('skillrail index', () => {
   it('writes between markers, keeps the rest, and --check reports an outdated file', async () => {
     const file = join(root, 'project/CLAUDE.md')
     writeFileSync(file, '# Mine\n')
-    expect((await skillrail(['index', '--check'])).code).toBe(1)
-    expect((await skillrail(['index', '--write'])).stdout).toBe('written CLAUDE.md\n')
+    expect((await skillrail(['triggers', 'index', '--check'])).code).toBe(1)
+    expect((await skillrail(['triggers', 'index', '--write'])).stdout).toBe('written CLAUDE.md\n')
     const text = readFileSync(file, 'utf8')
     expect(text.startsWith('# Mine\n\n<!-- skillrail:index -->\n')).toBe(true)
     expect(text).toContain(line)
-    expect((await skillrail(['index', '--check'])).code).toBe(0)
-    await skillrail(['index', '--write'])
+    expect((await skillrail(['triggers', 'index', '--check'])).code).toBe(0)
+    await skillrail(['triggers', 'index', '--write'])
     expect(readFileSync(file, 'utf8')).toBe(text)
     expect(existsSync(join(root, 'project/AGENTS.md'))).toBe(false)
   })
@@ -321,7 +333,7 @@ describe('skillrail index', () => {
   it('leaves a file with a damaged marker alone', async () => {
     const file = join(root, 'project/CLAUDE.md')
     writeFileSync(file, '<!-- skillrail:index -->\nx\n')
-    const { code, stdout } = await skillrail(['index', '--write'])
+    const { code, stdout } = await skillrail(['triggers', 'index', '--write'])
     expect({ code, stdout }).toEqual({
       code: 1,
       stdout: 'broken CLAUDE.md: the marker <!-- /skillrail:index --> is missing\n',

@@ -98,7 +98,7 @@ it('reports a file in the place of .skillrail, instead of a missing lock', async
     expect(stderr).toContain('.skillrail is not a directory, so there can be no lock file in it')
     expect(stderr).toContain('put a directory in its place')
   }
-  expect(await json('activate', 'deploy')).toMatchObject({ trustLevel: 'untrusted' })
+  expect(await json('show', '--activate', 'deploy')).toMatchObject({ trustLevel: 'untrusted' })
   expect((await cli('doctor')).stdout).toContain('is not a directory')
   expect(await json('trust', '--unlock')).toMatchObject({ removed: false })
 })

@@ -17,7 +17,7 @@ it('the hook injects no text of a skill that drifted, even if the project config
   const hook = async (): Promise<string> => {
     const prompt = { hook_event_name: 'UserPromptSubmit', prompt: 'ship it' }
     const stdin = JSON.stringify({ session_id: 's', cwd: workspace, ...prompt })
-    return (await runInProcess(['hook', 'claude'], { cwd: workspace, home, stdin })).stdout
+    return (await runInProcess(['hooks', 'run', 'claude'], { cwd: workspace, home, stdin })).stdout
   }
   await cli('trust', '--lock', '--yes')
   expect(await hook()).toContain('On Fridays only.')

@@ -29,7 +29,7 @@ it('list shows a skill that differs from the lock with the level that activate u
       { name: 'same', trust: 'trusted', diagnostics: [] },
     ],
   })
-  expect(await json('activate', 'deploy')).toMatchObject({ trustLevel: 'untrusted' })
+  expect(await json('show', '--activate', 'deploy')).toMatchObject({ trustLevel: 'untrusted' })
 })
 
 it('list shows every skill as untrusted while the lock cannot be read, also one above', async () => {

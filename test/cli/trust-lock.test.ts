@@ -114,7 +114,7 @@ it('treats a skill that drifted as untrusted, until it is locked again', async (
     expect(code).toBe(4)
     expect(stderr).toContain('it differs from the lock file of its project')
   }
-  const { stdout } = await cli('activate', 'deploy', '--json')
+  const { stdout } = await cli('show', '--activate', 'deploy', '--json')
   expect(JSON.parse(stdout)).toMatchObject({ trustLevel: 'untrusted' })
   await trust('--lock', '--yes')
   expect(await run()).toMatchObject({ code: 0 })
@@ -167,11 +167,16 @@ it('injects no text of a skill that drifted, by command or hook, whoever vouches
     prompt: 'ship it',
   })
   const hook = () =>
-    runInProcess(['hook', 'claude'], { cwd: workspace, home, stdin: input, env: { NO_COLOR: '1' } })
-  expect((await cli('inject', 'ship it')).stdout).toContain('On Fridays only.')
+    runInProcess(['hooks', 'run', 'claude'], {
+      cwd: workspace,
+      home,
+      stdin: input,
+      env: { NO_COLOR: '1' },
+    })
+  expect((await cli('triggers', 'inject', 'ship it')).stdout).toContain('On Fridays only.')
   expect((await hook()).stdout).toContain('On Fridays only.')
   write(`${skill}/guide.md`, 'Never look.\n')
-  const injected = await cli('inject', 'ship it')
+  const injected = await cli('triggers', 'inject', 'ship it')
   expect(injected.stdout).toBe('')
   expect(injected.stderr).toContain('not trusted')
   expect((await hook()).stdout).not.toContain('Never look.')
@@ -219,7 +224,7 @@ it('applies the lock to a project skill that the configuration names by path', a
   mkdirSync(join(workspace, 'elsewhere'))
   renameSync(directory, join(workspace, 'elsewhere/deploy'))
   const levels = async (): Promise<unknown> =>
-    JSON.parse((await cli('activate', 'deploy', '--json')).stdout)
+    JSON.parse((await cli('show', '--activate', 'deploy', '--json')).stdout)
   expect(await levels()).toMatchObject({ trustLevel: 'untrusted' })
   expect((await trust('--lock', '--check')).stdout).toContain('added: deploy  elsewhere/deploy')
   await trust('--lock', '--yes')

@@ -7,7 +7,7 @@ const long = `${'A long text about many things. '.repeat(12)}Use when asked. The
 it.each([
   ['list', ['list'], long],
   ['list --clients', ['list', '--clients'], 'codex copilot cursor gemini opencode pi qwen'],
-  ['agents list', ['agents', 'list'], long],
+  ['agents list', ['agent', 'subagents', 'list'], long],
   ['the overview', [], 'x'.repeat(150)],
 ])('prints every cell of %s as a whole without a terminal', async (_, args, expected) => {
   const place = fixture()

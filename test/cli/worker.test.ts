@@ -10,7 +10,7 @@ it.each([
 ])('worker %j reports before it listens that a model is unavailable', async (args, env) => {
   const home = mkdtempSync(join(tmpdir(), 'worker-command-'))
   const options = { cwd: home, home, env }
-  const result = await runCli(['worker', '--port', '0', ...args], options)
+  const result = await runCli(['runs', 'worker', '--port', '0', ...args], options)
   expect(result.stderr).toContain('The model "qwen3" does not say whose it is.')
   expect(result).toMatchObject({ code: 2, stdout: '' })
 })
@@ -24,7 +24,7 @@ it.each([
   [['--admin-url', 'http://127.0.0.1:9'], '--admin-url requires --register'],
 ])('worker %j is refused before it listens', async (args, sentence) => {
   const home = mkdtempSync(join(tmpdir(), 'worker-command-'))
-  const result = await runCli(['worker', '--port', '0', ...args], { cwd: home, home })
+  const result = await runCli(['runs', 'worker', '--port', '0', ...args], { cwd: home, home })
   expect(result.stderr).toContain(sentence)
   expect(result).toMatchObject({ code: 2, stdout: '' })
 })

@@ -16,7 +16,10 @@ let shared = ''
 beforeAll(async () => {
   shared = mkdtempSync(join(tmpdir(), 'project-'))
   mkdirSync(join(shared, '.git'))
-  await runInProcess(['workflow', 'add', 'there', definitionFile()], { cwd: shared, home: shared })
+  await runInProcess(['tools', 'workflow', 'add', 'there', definitionFile()], {
+    cwd: shared,
+    home: shared,
+  })
 })
 
 beforeEach(() => {
@@ -34,7 +37,11 @@ function edit(name: string, line: string, ...options: string[]): Promise<CliResu
   const path = join(home, 'editor.sh')
   writeFileSync(path, `#!/bin/sh\n${line}\n`)
   chmodSync(path, 0o755)
-  return runInProcess(['workflow', 'edit', name, ...options], { cwd, home, env: { EDITOR: path } })
+  return runInProcess(['tools', 'workflow', 'edit', name, ...options], {
+    cwd,
+    home,
+    env: { EDITOR: path },
+  })
 }
 
 /** A definition file by which a tool comes before another. */
@@ -47,36 +54,36 @@ function file(): Record<string, { enabled?: boolean; mode?: string; description?
 }
 
 it('says how to create a workflow if there is none', async () => {
-  const { code, stdout } = await cli('workflow', 'list')
+  const { code, stdout } = await cli('tools', 'workflow', 'list')
   expect(code).toBe(0)
-  expect(stdout).toBe('No workflows defined. Use `skillrail workflow add` to create one.\n')
+  expect(stdout).toBe('No workflows defined. Use `skillrail tools workflow add` to create one.\n')
 })
 
 it('lists the templates', async () => {
-  const { code, stdout } = await cli('workflow', 'add', '--template')
+  const { code, stdout } = await cli('tools', 'workflow', 'add', '--template')
   expect(code).toBe(0)
   for (const name of ['database', 'browser', 'github-pr', 'graphql']) expect(stdout).toContain(name)
 })
 
 it('adds every template, and lists each workflow with its state, triggers and steps', async () => {
   for (const name of ['database', 'browser', 'github-pr', 'graphql']) {
-    expect((await cli('workflow', 'add', '--template', name)).code).toBe(0)
+    expect((await cli('tools', 'workflow', 'add', '--template', name)).code).toBe(0)
   }
-  await cli('workflow', 'disable', 'browser-safe-interaction')
-  const { stdout } = await cli('workflow', 'list')
+  await cli('tools', 'workflow', 'disable', 'browser-safe-interaction')
+  const { stdout } = await cli('tools', 'workflow', 'list')
   expect(stdout).toContain('✓ database-safe-query [enforce]\n')
   expect(stdout).toContain('\n  Triggers: category=database, tools=[execute_query, select_query], ')
   expect(stdout).toContain('\n  Prerequisites: 4 steps\n')
   expect(stdout).toContain('○ browser-safe-interaction [disabled]\n')
   expect(stdout).toContain('\n  Prerequisites: 1 step\n')
-  expect((await cli('workflow', 'check')).code).toBe(0)
+  expect((await cli('tools', 'workflow', 'check')).code).toBe(0)
 })
 
 it.each([
   [
     ['add', 'there', definitionFile()],
     1,
-    "Workflow 'there' already exists. Use `skillrail workflow edit` to modify.",
+    "Workflow 'there' already exists. Use `skillrail tools workflow edit` to modify.",
   ],
   [['edit', 'absent'], 3, "Workflow 'absent' not found."],
   [['remove', 'absent', '--yes'], 3, "Workflow 'absent' not found."],
@@ -113,7 +120,7 @@ it.each([
   [['plan', 'go'], 3, 'Tool not found: go'],
   [['plan', 'go', '[]'], 2, 'the parameters must be a JSON object'],
 ])('answers %j with exit code %i', async (args, code, text) => {
-  const result = await runInProcess(['workflow', ...args], { cwd: shared, home: shared })
+  const result = await runInProcess(['tools', 'workflow', ...args], { cwd: shared, home: shared })
   expect(result.code).toBe(code)
   expect(result.stderr).toContain(text)
   expect(result.stdout).toBe('')
@@ -123,7 +130,7 @@ describe('from a file', () => {
   it('adds, edits, disables, enables and removes', async () => {
     const prerequisites = [prerequisite('look'), prerequisite('size', 2)]
     const written = definitionFile({ prerequisites, mode: 'warn' })
-    const added = await cli('workflow', 'add', 'mine', written)
+    const added = await cli('tools', 'workflow', 'add', 'mine', written)
     expect(added).toMatchObject({ code: 0, stdout: "Workflow 'mine' added.\n" })
     expect(file()['mine']).toMatchObject({
       description: 'Look',
@@ -141,18 +148,21 @@ describe('from a file', () => {
       mode: 'suggest',
       triggers: { tools: ['go'] },
     })
-    await cli('workflow', 'disable', 'mine')
+    await cli('tools', 'workflow', 'disable', 'mine')
     expect(file()['mine']?.enabled).toBe(false)
-    await cli('workflow', 'enable', 'mine')
+    await cli('tools', 'workflow', 'enable', 'mine')
     expect(file()['mine']?.enabled).toBe(true)
-    const removed = await cli('workflow', 'remove', 'mine', '--yes')
+    const removed = await cli('tools', 'workflow', 'remove', 'mine', '--yes')
     expect(removed.stdout).toBe("Workflow 'mine' removed.\n")
     expect(file()).toEqual({})
   })
 
   it('reports that nothing changes, and writes nothing', async () => {
-    await cli('workflow', 'add', 'mine', definitionFile())
-    for (const result of [await cli('workflow', 'enable', 'mine'), await edit('mine', 'true')]) {
+    await cli('tools', 'workflow', 'add', 'mine', definitionFile())
+    for (const result of [
+      await cli('tools', 'workflow', 'enable', 'mine'),
+      await edit('mine', 'true'),
+    ]) {
       const { code, stdout, stderr } = result
       expect(code).toBe(0)
       expect(stdout).toBe("Workflow 'mine' is like that already; nothing to write.\n")
@@ -161,24 +171,24 @@ describe('from a file', () => {
   })
 
   it('prints the change with --dry-run', async () => {
-    const { stdout } = await cli('workflow', 'add', 'mine', definitionFile(), '--dry-run')
+    const { stdout } = await cli('tools', 'workflow', 'add', 'mine', definitionFile(), '--dry-run')
     expect(stdout).toContain('+  "mine": {')
     expect(existsSync(join(cwd, '.skillrail'))).toBe(false)
   })
 
   it('refuses a workflow that would make a cycle', async () => {
-    await cli('workflow', 'add', 'A', before('a', 'b'))
-    const result = await cli('workflow', 'add', 'B', before('b', 'a'))
+    await cli('tools', 'workflow', 'add', 'A', before('a', 'b'))
+    const result = await cli('tools', 'workflow', 'add', 'B', before('b', 'a'))
     expect(result.code).toBe(2)
     expect(result.stderr).toContain('cycle: A → B → A')
     expect(Object.keys(file())).toEqual(['A'])
   })
 
   it('enables no workflow that would make a cycle', async () => {
-    await cli('workflow', 'add', 'A', before('a', 'b'))
-    await cli('workflow', 'disable', 'A')
-    await cli('workflow', 'add', 'B', before('b', 'a'))
-    const result = await cli('workflow', 'enable', 'A')
+    await cli('tools', 'workflow', 'add', 'A', before('a', 'b'))
+    await cli('tools', 'workflow', 'disable', 'A')
+    await cli('tools', 'workflow', 'add', 'B', before('b', 'a'))
+    const result = await cli('tools', 'workflow', 'enable', 'A')
     expect(result.code).toBe(2)
     expect(result.stderr).toContain('cycle')
     expect(file()['A']?.enabled).toBe(false)
@@ -187,14 +197,14 @@ describe('from a file', () => {
 
 describe('in an editor', () => {
   it('saves the edited text', async () => {
-    await cli('workflow', 'add', '--template', 'graphql')
+    await cli('tools', 'workflow', 'add', '--template', 'graphql')
     const result = await edit('graphql-schema-aware', 'sed -i s/suggest/enforce/ "$1"')
     expect(result.code).toBe(0)
     expect(file()['graphql-schema-aware']?.mode).toBe('enforce')
   })
 
   it('names the file of a refused text, with its errors', async () => {
-    await cli('workflow', 'add', 'mine', definitionFile())
+    await cli('tools', 'workflow', 'add', 'mine', definitionFile())
     const result = await edit('mine', 'sed -i s/enforce/force/ "$1"')
     expect(result.code).toBe(2)
     expect(result.stderr).toMatch(/workflow\.json:\d+: .*mode must be enforce, warn or suggest/)
@@ -208,9 +218,9 @@ it('leaves a malformed file unchanged, and names the place', async () => {
   mkdirSync(join(cwd, '.skillrail'))
   const path = join(cwd, '.skillrail', 'workflows.json')
   writeFileSync(path, '{\n  "a": {},\n  "b": \n}\n')
-  const listed = await cli('workflow', 'list')
+  const listed = await cli('tools', 'workflow', 'list')
   expect(listed.stderr).toContain('workflows.json:4')
-  const added = await cli('workflow', 'add', '--template', 'database')
+  const added = await cli('tools', 'workflow', 'add', '--template', 'database')
   expect(added.code).toBe(1)
   expect(added.stderr).toContain('line 4')
   expect(readFileSync(path, 'utf8')).toBe('{\n  "a": {},\n  "b": \n}\n')
@@ -237,12 +247,12 @@ describe('the plan of a call', () => {
         uncategorized: [],
       }),
     )
-    await cli('workflow', 'add', '--template', 'database')
+    await cli('tools', 'workflow', 'add', '--template', 'database')
   })
 
   it('shows the parameters, and calls nothing', async () => {
     const params = '{"database": "shop", "query": "SELECT * FROM users"}'
-    const { code, stdout } = await cli('workflow', 'plan', 'execute_query', params)
+    const { code, stdout } = await cli('tools', 'workflow', 'plan', 'execute_query', params)
     expect(code).toBe(0)
     expect(stdout).toContain("Workflow 'database-safe-query' [enforce] (tool execute_query)")
     expect(stdout).toContain(
@@ -251,7 +261,7 @@ describe('the plan of a call', () => {
   })
 
   it('prints one JSON document with --json', async () => {
-    const { stdout } = await cli('workflow', 'plan', 'execute_query', '{}', '--json')
+    const { stdout } = await cli('tools', 'workflow', 'plan', 'execute_query', '{}', '--json')
     expect(JSON.parse(stdout)).toMatchObject({
       tool: 'db__execute_query',
       workflow: 'database-safe-query',
@@ -262,8 +272,8 @@ describe('the plan of a call', () => {
   })
 
   async function warned(why: string): Promise<void> {
-    const plan = ['workflow', 'plan', 'execute_query']
-    for (const args of [plan, ['workflow', 'list'], ['workflow', 'check']]) {
+    const plan = ['tools', 'workflow', 'plan', 'execute_query']
+    for (const args of [plan, ['tools', 'workflow', 'list'], ['tools', 'workflow', 'check']]) {
       const { code, stderr } = await cli(...args)
       expect(code).toBe(0)
       const refused = "calls that 'database-safe-query' must come before are refused: "
@@ -282,7 +292,7 @@ describe('the plan of a call', () => {
 
   it('has a warning if the file changed since it was trusted', async () => {
     await cli('trust', '--yes')
-    expect((await cli('workflow', 'plan', 'execute_query')).stderr).toBe('')
+    expect((await cli('tools', 'workflow', 'plan', 'execute_query')).stderr).toBe('')
     const edited = await edit('database-safe-query', 'sed -i s/enforce/warn/ "$1"')
     expect(edited.stderr).toContain('This change is to be accepted: skillrail trust')
     await warned('the file has changed since the workspace was trusted')
@@ -293,26 +303,28 @@ describe('the plan of a call', () => {
     writeFileSync(join(cwd, '.skillrail', 'workflows.json'), '{}')
     const refused = "calls that 'database-safe-query' came before are refused: it was accepted"
     for (const args of [['list'], ['check'], ['plan', 'execute_query']]) {
-      expect((await cli('workflow', ...args)).stderr).toContain(`${refused} and was removed`)
+      expect((await cli('tools', 'workflow', ...args)).stderr).toContain(
+        `${refused} and was removed`,
+      )
     }
     await cli('trust', '--yes')
-    expect((await cli('workflow', 'list')).stderr).not.toContain('refused')
+    expect((await cli('tools', 'workflow', 'list')).stderr).not.toContain('refused')
   })
 
   it('has no warning about a workflow that only suggests', async () => {
     await edit('database-safe-query', 'sed -i s/enforce/suggest/ "$1"')
-    expect((await cli('workflow', 'plan', 'execute_query')).stderr).toBe('')
+    expect((await cli('tools', 'workflow', 'plan', 'execute_query')).stderr).toBe('')
   })
 
   it('accepts a tool in another spelling, and reports that', async () => {
-    const { code, stdout, stderr } = await cli('workflow', 'plan', 'db/Execute-Query')
+    const { code, stdout, stderr } = await cli('tools', 'workflow', 'plan', 'db/Execute-Query')
     expect(stdout).toContain("Workflow 'database-safe-query' [enforce]")
     expect(stderr).toContain('db__execute_query was taken')
     expect(code).toBe(0)
   })
 
   it('is empty for a tool that no workflow names', async () => {
-    const { stdout } = await cli('workflow', 'plan', 'list_tables')
+    const { stdout } = await cli('tools', 'workflow', 'plan', 'list_tables')
     expect(stdout).toBe('Nothing comes before db__list_tables.\n')
   })
 })
@@ -345,7 +357,7 @@ describe('a misspelled name', () => {
     const written = definitionFile({
       prerequisites: [prerequisite('lok'), prerequisite('look', 2)],
     })
-    const added = await cli('workflow', 'add', 'w', written)
+    const added = await cli('tools', 'workflow', 'add', 'w', written)
     expect(added.stdout).toBe("Workflow 'w' added.\n")
     expect(added.stderr).toContain('no server here has lok')
     expect(added.stderr).toContain('Did you mean look?')
@@ -361,12 +373,12 @@ describe('a misspelled name', () => {
   })
 
   it('is reported in the parameters of a call when the call is planned', async () => {
-    const loose = await cli('workflow', 'plan', 'go', '{"databse": "shop"}')
+    const loose = await cli('tools', 'workflow', 'plan', 'go', '{"databse": "shop"}')
     expect(loose.code).toBe(0)
     expect(loose.stderr).toContain(
       '`databse` is not a parameter of db__go; did you mean `database`?',
     )
-    const strict = await cli('workflow', 'plan', 'strict', '{"databse": "shop"}')
+    const strict = await cli('tools', 'workflow', 'plan', 'strict', '{"databse": "shop"}')
     expect(strict).toMatchObject({ code: 2, stdout: '' })
     expect(strict.stderr).toContain('`databse` is not a parameter of db__strict')
   })
@@ -392,24 +404,26 @@ describe('sessions', () => {
         completed: { w: { look: { at: startedAt, result: 'Found 3\u001b[2J' } } },
       }),
     )
-    const shown = await cli('session', 'show')
+    const shown = await cli('tools', 'session', 'show')
     expect(shown.stdout).toContain('Found 3\\x1b[2J')
-    const listed = await cli('session', 'list', '--json')
+    const listed = await cli('tools', 'session', 'list', '--json')
     expect(JSON.parse(listed.stdout)).toMatchObject({
       sessions: [{ id: 'default', completed: 1, calls: 0, current: true }],
     })
     expect(shown.stdout).toContain(`Session default, started ${startedAt}\n`)
-    expect((await cli('session', 'clear', '--dry-run')).stdout).toBe(
+    expect((await cli('tools', 'session', 'clear', '--dry-run')).stdout).toBe(
       'Session default would forget 1 finished prerequisite of w.\n',
     )
-    expect((await cli('session', 'clear')).stdout).toBe(
+    expect((await cli('tools', 'session', 'clear')).stdout).toBe(
       'Session default cleared: 1 finished prerequisite of w will run again.\n',
     )
-    expect((await cli('session', 'clear')).stdout).toBe(
+    expect((await cli('tools', 'session', 'clear')).stdout).toBe(
       'Nothing to clear in session default: no prerequisite has finished.\n',
     )
-    expect((await cli('session', 'show')).stdout).toContain('Session default, not started yet\n')
-    expect((await cli('session', 'show', '--json')).stdout).toContain('"completed": []')
+    expect((await cli('tools', 'session', 'show')).stdout).toContain(
+      'Session default, not started yet\n',
+    )
+    expect((await cli('tools', 'session', 'show', '--json')).stdout).toContain('"completed": []')
   })
 
   it('are not created by show and clear', async () => {
@@ -418,7 +432,7 @@ describe('sessions', () => {
       '{"session_id": "nightly", "started_at": "2020-01-01T00:00:00Z", "completed": {}}',
     )
     for (const name of ['show', 'clear']) {
-      const { code, stdout, stderr } = await cli('session', name, '--session', 'nightli')
+      const { code, stdout, stderr } = await cli('tools', 'session', name, '--session', 'nightli')
       expect(code).toBe(3)
       expect(stdout).toBe('')
       expect(stderr).toContain(
@@ -426,10 +440,10 @@ describe('sessions', () => {
       )
     }
     const own = { cwd, home, env: { SKILLRAIL_SESSION: 'fresh' } }
-    expect((await runInProcess(['session', 'show'], own)).stdout).toContain(
+    expect((await runInProcess(['tools', 'session', 'show'], own)).stdout).toContain(
       'Session fresh, not started yet',
     )
-    const over = await cli('session', 'show', '--session', 'nightly')
+    const over = await cli('tools', 'session', 'show', '--session', 'nightly')
     expect(over.stdout).toContain('started 2020-01-01T00:00:00Z; it is over')
   })
 
@@ -438,17 +452,23 @@ describe('sessions', () => {
     const line = `${JSON.stringify({ ...call, outcome: 'success', durationMs: 1, size: 1 })}\n`
     const log = sessionFile('default.calls.jsonl', line)
     writeFileSync(`${log}.old`, line)
-    expect((await cli('session', 'show')).stdout).toContain(`default, started ${call.at}\n`)
-    expect((await cli('session', 'list')).stdout).toContain(`default  ${call.at}`)
-    expect((await cli('session', 'clear')).stderr).toContain('log of 1 call stays; --log deletes')
-    expect((await cli('session', 'clear', '--log')).stdout).toContain('log of 1 call is deleted.')
+    expect((await cli('tools', 'session', 'show')).stdout).toContain(
+      `default, started ${call.at}\n`,
+    )
+    expect((await cli('tools', 'session', 'list')).stdout).toContain(`default  ${call.at}`)
+    expect((await cli('tools', 'session', 'clear')).stderr).toContain(
+      'log of 1 call stays; --log deletes',
+    )
+    expect((await cli('tools', 'session', 'clear', '--log')).stdout).toContain(
+      'log of 1 call is deleted.',
+    )
     expect([existsSync(log), existsSync(`${log}.old`)]).toEqual([false, false])
   })
 
   it('are listed and shown with an error if their file cannot be used', async () => {
     sessionFile('default.json', '{"version": 1, "session_')
     for (const name of ['show', 'list']) {
-      const { code, stdout, stderr } = await cli('session', name)
+      const { code, stdout, stderr } = await cli('tools', 'session', name)
       expect(code).toBe(1)
       expect(stdout).toContain('default')
       expect(stderr).toContain('is damaged: it is not JSON')
@@ -456,7 +476,7 @@ describe('sessions', () => {
   })
 
   it('are ignored in a project', async () => {
-    expect((await cli('workflow', 'add', 'guard', definitionFile())).code).toBe(0)
+    expect((await cli('tools', 'workflow', 'add', 'guard', definitionFile())).code).toBe(0)
     const at = new Date().toISOString()
     const completed = { guard: { look: { at, result: 'Found 3' } } }
     const text = JSON.stringify({ session_id: 'x', started_at: at, completed })
@@ -466,19 +486,19 @@ describe('sessions', () => {
     writeFileSync(shared, text)
     writeFileSync(join(cwd, '.skillrail', 'session.json'), text)
     writeFileSync(join(cwd, '.skillrail', 'sessions', 'default.json'), text)
-    const shown = await cli('session', 'show')
+    const shown = await cli('tools', 'session', 'show')
     expect(shown.stdout).toContain(`${shared}\nNo prerequisite has run.\n`)
     expect(shown.stderr).toContain('1 prerequisite of this file will run again')
     expect(shown.code).toBe(0)
-    const { stdout } = await cli('session', 'list', '--json')
+    const { stdout } = await cli('tools', 'session', 'list', '--json')
     expect(JSON.parse(stdout)).toMatchObject({ sessions: [{ id: 'default', completed: 0 }] })
     // The same completion, made by this user's Skillrail, counts.
     sessionFile('default.json', text)
-    expect((await cli('session', 'show')).stdout).toContain('Found 3')
+    expect((await cli('tools', 'session', 'show')).stdout).toContain('Found 3')
   })
 
   it('have IDs that can be file names', async () => {
-    const { code, stderr } = await cli('session', 'show', '--session', '../x')
+    const { code, stderr } = await cli('tools', 'session', 'show', '--session', '../x')
     expect(code).toBe(2)
     expect(stderr).toContain('is not a session ID')
   })

@@ -270,7 +270,7 @@ it.each(packing.filter((_, index) => !isShort || index % 2 === 0))(
       const made = join(home, 'made')
       write(join(made, 'plan/SKILL.md'), head + triggers)
       write(join(made, 'plan/rules.md'), 'RULES FOR PLANS 4713\n')
-      const args = ['plugin', 'pack', 'plan', '--client', name]
+      const args = ['hooks', 'pack', 'plan', '--client', name]
       expect(await runInProcess(args, { cwd: made, home })).toMatchObject({ code: 0 })
       const plugin = join(made, 'plan-plugin', name)
       await installations[name](plugin, run, place)

@@ -54,11 +54,11 @@ and its model is told where the errors are (\`test/clients/settings.suite.ts\`).
 Each of these clients also takes Skillrail as [a package](for-agent-users.md#as-a-package-of-the-client). Each was
 installed from the branch into the real client: a call of a skill brings the reference once, a chain is a rail, and the
 lines of the guide update and remove it (\`test/clients/packages.suite.ts\`). So was a plugin that
-\`skillrail plugin pack\` made for each but Codex, beside the hook of the user.
+\`skillrail hooks pack\` made for each but Codex, beside the hook of the user.
 
 Cursor, Factory Droid, VS Code and Antigravity are not run: they need an account or a desktop. What is said of
 Cursor is from its documentation. Factory Droid and VS Code read the files of Claude Code, by their documentation.
-Antigravity has no event that takes a context for a prompt; use \`skillrail index\` there.
+Antigravity has no event that takes a context for a prompt; use \`skillrail triggers index\` there.
 
 ## What each client takes
 

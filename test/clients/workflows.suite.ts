@@ -174,7 +174,7 @@ describe.skipIf(isMissing('postgresql'))(
           write(join(home.home, '.agents/skills/files/rules.md'), `${rules}\n`)
           const place = { cwd: home.project, home: home.home }
           const added = await runInProcess(
-            ['workflow', 'add', '--template', 'database', '--yes'],
+            ['tools', 'workflow', 'add', '--template', 'database', '--yes'],
             place,
           )
           expect(added.code).toBe(0)

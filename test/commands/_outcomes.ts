@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { commands } from '../../src/cli/registry.ts'
+import { commands, home } from '../../src/cli/registry.ts'
 import type { Screen } from '../../src/core/command.ts'
 import { type Scenario, type Step, stepsOf } from './_scenario.ts'
 
@@ -43,7 +43,7 @@ function codesIn(value: unknown): string[] {
 }
 
 async function expectRendering(line: string, result: unknown): Promise<void> {
-  const entry = commands
+  const entry = [home, ...commands]
     .filter(({ name }) => `${line} `.startsWith(`${name} `))
     .toSorted((a, b) => b.name.length - a.name.length)[0]
   const command = await entry?.load()

@@ -5,7 +5,7 @@ import type { Scenario } from './_scenario.ts'
 
 const called = (name: string, input: object) => ({ calls: [{ name, input }] })
 
-/** Does what the last text of the user says: `read FILE`, `write FILE`, `delegate`, or repeats it. */
+/** Does what the last text of the user says: `read FILE`, `write FILE`, `agent delegate`, or repeats it. */
 const model: Script = (request) => {
   const { messages }: { messages: { role: string; content: unknown }[] } = JSON.parse(request.body)
   const last = messages.at(-1)
@@ -14,7 +14,7 @@ const model: Script = (request) => {
   const [, verb = '', name = ''] = /\b(read|write|delegate|loop|refuse) (\S+)/.exec(text) ?? []
   if (verb === 'read') return called('read', { file_path: name })
   if (verb === 'write') return called('write', { file_path: name, content: 'x' })
-  if (verb === 'delegate') return called('delegate', { agent: name, task: 'Help.' })
+  if (verb === 'agent delegate') return called('agent delegate', { agent: name, task: 'Help.' })
   if (verb === 'refuse') return { error: { status: Number(name) } }
   return `You said: ${text.slice(0, 200)}`
 }
@@ -44,8 +44,8 @@ it('lists, shows and validates subagents', { timeout: 180_000 }, () =>
   expectOutcomes(
     async (scenario) => {
       const { json } = scenario
-      await json('agents list')
-      await json('agents validate')
+      await json('agent subagents list')
+      await json('agent subagents validate')
       project(scenario)
       for (const line of [
         'list',
@@ -61,24 +61,24 @@ it('lists, shows and validates subagents', { timeout: 180_000 }, () =>
         'validate .skillrail/agents',
         'validate nowhere',
       ]) {
-        await json(`agents ${line}`)
+        await json(`agent subagents ${line}`)
       }
     },
     [
-      '0 agents list',
-      '0 agents validate',
-      '0 agents list → agent-description agent-untrusted field-type',
-      '0 agents list --trust-workspace → agent-description field-type',
-      '4 agents show reviewer → subagent-untrusted',
-      '0 agents show reviewer --trust-workspace',
-      '0 agents show helper',
-      '3 agents show faulty → agent-description field-type subagent-broken',
-      '3 agents show reviwer → subagent-not-found',
-      '1 agents validate → agent-description agent-model-unknown agent-skill-missing field-type',
-      '1 agents validate --trust-workspace → agent-description agent-model-unknown agent-skill-missing field-type',
-      '0 agents validate .skillrail/agents/reviewer.md',
-      '1 agents validate .skillrail/agents → agent-description agent-model-unknown agent-skill-missing field-type',
-      '2 agents validate nowhere → path-missing',
+      '0 agent subagents list',
+      '0 agent subagents validate',
+      '0 agent subagents list → agent-description agent-untrusted field-type',
+      '0 agent subagents list --trust-workspace → agent-description field-type',
+      '4 agent subagents show reviewer → subagent-untrusted',
+      '0 agent subagents show reviewer --trust-workspace',
+      '0 agent subagents show helper',
+      '3 agent subagents show faulty → agent-description field-type subagent-broken',
+      '3 agent subagents show reviwer → subagent-not-found',
+      '1 agent subagents validate → agent-description agent-model-unknown agent-skill-missing field-type',
+      '1 agent subagents validate --trust-workspace → agent-description agent-model-unknown agent-skill-missing field-type',
+      '0 agent subagents validate .skillrail/agents/reviewer.md',
+      '1 agent subagents validate .skillrail/agents → agent-description agent-model-unknown agent-skill-missing field-type',
+      '2 agent subagents validate nowhere → path-missing',
     ],
   ),
 )
@@ -110,12 +110,12 @@ it('runs tasks with a model, skills, tools and subagents', { timeout: 180_000 },
         'agent "Go." --mcp-server nothing',
         'agent " "',
         'agent @nothing.txt',
-        'delegate reviewer "Look at it."',
-        'delegate reviewer "read notes.md" --context "Be quick."',
-        'delegate helper "Help me."',
-        'delegate helper "Help me." --timeout x',
-        'delegate reviwer "x"',
-        'delegate faulty "x"',
+        'agent delegate reviewer "Look at it."',
+        'agent delegate reviewer "read notes.md" --context "Be quick."',
+        'agent delegate helper "Help me."',
+        'agent delegate helper "Help me." --timeout x',
+        'agent delegate reviwer "x"',
+        'agent delegate faulty "x"',
         'run thinking Ada',
         'run thinking Ada --tools read',
       ]) {
@@ -146,12 +146,12 @@ it('runs tasks with a model, skills, tools and subagents', { timeout: 180_000 },
       '3 agent "Go." --mcp-server nothing --model openai-compatible:test --base-url http://127.0.0.1:<port>/v1 --trust-workspace → server-not-found',
       '2 agent " " --model openai-compatible:test --base-url http://127.0.0.1:<port>/v1 --trust-workspace → task-empty',
       '2 agent @nothing.txt --model openai-compatible:test --base-url http://127.0.0.1:<port>/v1 --trust-workspace → file-missing',
-      '0 delegate reviewer "Look at it." --model openai-compatible:test --base-url http://127.0.0.1:<port>/v1 --trust-workspace → endReason=done status=completed',
-      '0 delegate reviewer "read notes.md" --context "Be quick." --model openai-compatible:test --base-url http://127.0.0.1:<port>/v1 --trust-workspace → endReason=done status=completed',
-      '0 delegate helper "Help me." --model openai-compatible:test --base-url http://127.0.0.1:<port>/v1 --trust-workspace → endReason=done status=completed',
-      '2 delegate helper "Help me." --timeout x --model openai-compatible:test --base-url http://127.0.0.1:<port>/v1 --trust-workspace → option-number',
-      '3 delegate reviwer "x" --model openai-compatible:test --base-url http://127.0.0.1:<port>/v1 --trust-workspace → subagent-not-found',
-      '3 delegate faulty "x" --model openai-compatible:test --base-url http://127.0.0.1:<port>/v1 --trust-workspace → agent-description field-type subagent-broken',
+      '0 agent delegate reviewer "Look at it." --model openai-compatible:test --base-url http://127.0.0.1:<port>/v1 --trust-workspace → endReason=done status=completed',
+      '0 agent delegate reviewer "read notes.md" --context "Be quick." --model openai-compatible:test --base-url http://127.0.0.1:<port>/v1 --trust-workspace → endReason=done status=completed',
+      '0 agent delegate helper "Help me." --model openai-compatible:test --base-url http://127.0.0.1:<port>/v1 --trust-workspace → endReason=done status=completed',
+      '2 agent delegate helper "Help me." --timeout x --model openai-compatible:test --base-url http://127.0.0.1:<port>/v1 --trust-workspace → option-number',
+      '3 agent delegate reviwer "x" --model openai-compatible:test --base-url http://127.0.0.1:<port>/v1 --trust-workspace → subagent-not-found',
+      '3 agent delegate faulty "x" --model openai-compatible:test --base-url http://127.0.0.1:<port>/v1 --trust-workspace → agent-description field-type subagent-broken',
       '1 run thinking Ada --model openai-compatible:test --base-url http://127.0.0.1:<port>/v1 --trust-workspace → evidence=exit-code evidence=self-reported output-missing status=failure status=success',
       '1 run thinking Ada --tools read --model openai-compatible:test --base-url http://127.0.0.1:<port>/v1 --trust-workspace → evidence=exit-code evidence=self-reported output-missing status=failure status=success',
       '0 agent - --model openai-compatible:test --base-url http://127.0.0.1:<port>/v1 --trust-workspace',
@@ -201,8 +201,8 @@ it('refuses a task without a usable model', { timeout: 180_000 }, () =>
         'agent Go. --model openai-compatible:x',
         'agent Go. --model anthropic:x',
         'agent Go. --model openai-compatible:x --base-url nonsense',
-        'delegate nobody Go.',
-        'delegate nobody Go. --model openai-compatible:x --base-url http://127.0.0.1:1/v1',
+        'agent delegate nobody Go.',
+        'agent delegate nobody Go. --model openai-compatible:x --base-url http://127.0.0.1:1/v1',
       ]) {
         await json(line)
       }
@@ -214,8 +214,8 @@ it('refuses a task without a usable model', { timeout: 180_000 }, () =>
       '2 agent Go. --model openai-compatible:x → base-url-missing',
       '2 agent Go. --model anthropic:x → key-missing',
       '2 agent Go. --model openai-compatible:x --base-url nonsense → base-url',
-      '2 delegate nobody Go. → model-missing',
-      '3 delegate nobody Go. --model openai-compatible:x --base-url http://127.0.0.1:<port>/v1 → subagent-not-found',
+      '2 agent delegate nobody Go. → model-missing',
+      '3 agent delegate nobody Go. --model openai-compatible:x --base-url http://127.0.0.1:<port>/v1 → subagent-not-found',
     ],
   ),
 )

@@ -27,20 +27,20 @@ function skills({ skill, write }: Scenario): void {
 it('answers without any installed skill', { timeout: 180_000 }, () =>
   expectOutcomes(
     async ({ json, run }) => {
-      for (const line of ['list', 'list --all', 'prompt', 'prompt --format markdown'])
+      for (const line of ['list', 'list --all', 'list --prompt', 'list --prompt --format markdown'])
         await json(line)
       await json('show review')
-      await run('properties review')
-      await run('activate review')
+      await run('show --properties review')
+      await run('show --activate review')
     },
     [
       '0 list',
       '0 list --all',
-      '0 prompt',
-      '2 prompt --format markdown → wrong-use',
+      '0 list --prompt',
+      '2 list --prompt --format markdown → wrong-use',
       '3 show review → skill-not-found',
-      '3 properties review',
-      '3 activate review',
+      '3 show --properties review',
+      '3 show --activate review',
     ],
   ),
 )
@@ -72,26 +72,26 @@ it('lists, shows and activates skills of a project and a user', { timeout: 180_0
         'show review --body',
         'show review --raw',
         'show review --body --raw',
-        'properties review',
-        'properties .skillrail/skills/broken',
-        'properties nothing',
-        'prompt',
-        'prompt review deploy',
-        'prompt nothing',
-        'prompt --format markdown',
-        'prompt --format json',
-        'prompt --format yaml',
-        'prompt --budget 30',
-        'prompt --budget x',
-        'prompt --trust-workspace --format markdown',
-        'activate review',
-        'activate review src/index.ts',
-        'activate review one "two words"',
-        'activate review --trust-workspace -- --fast',
-        'activate hidden --source model',
-        'activate quiet --source user',
-        'activate review --source nobody',
-        'activate revew',
+        'show --properties review',
+        'show --properties .skillrail/skills/broken',
+        'show --properties nothing',
+        'list --prompt',
+        'list --prompt review deploy',
+        'list --prompt nothing',
+        'list --prompt --format markdown',
+        'list --prompt --format json',
+        'list --prompt --format yaml',
+        'list --prompt --budget 30',
+        'list --prompt --budget x',
+        'list --prompt --trust-workspace --format markdown',
+        'show --activate review',
+        'show --activate review src/index.ts',
+        'show --activate review one "two words"',
+        'show --activate review --trust-workspace -- --fast',
+        'show --activate hidden --source model',
+        'show --activate quiet --source user',
+        'show --activate review --source nobody',
+        'show --activate revew',
       ]) {
         await json(line)
       }
@@ -120,26 +120,26 @@ it('lists, shows and activates skills of a project and a user', { timeout: 180_0
       '0 show review --body',
       '0 show review --raw',
       '2 show review --body --raw → wrong-use',
-      '0 properties review',
-      '1 properties .skillrail/skills/broken → description-missing',
-      '3 properties nothing → skill-not-found',
-      '0 prompt',
-      '0 prompt review deploy',
-      '3 prompt nothing → skill-not-found',
-      '2 prompt --format markdown → wrong-use',
-      '0 prompt --format json',
-      '2 prompt --format yaml → wrong-use',
-      '0 prompt --budget 30',
-      '2 prompt --budget x → option-number',
-      '2 prompt --trust-workspace --format markdown → wrong-use',
-      '0 activate review',
-      '0 activate review src/index.ts',
-      '0 activate review one "two words"',
-      '0 activate review --trust-workspace -- --fast',
-      '4 activate hidden --source model → model-invocation-disabled',
-      '4 activate quiet --source user → user-invocation-disabled',
-      '2 activate review --source nobody → wrong-use',
-      '3 activate revew → skill-not-found',
+      '0 show --properties review',
+      '1 show --properties .skillrail/skills/broken → description-missing',
+      '3 show --properties nothing → skill-not-found',
+      '0 list --prompt',
+      '0 list --prompt review deploy',
+      '3 list --prompt nothing → skill-not-found',
+      '2 list --prompt --format markdown → wrong-use',
+      '0 list --prompt --format json',
+      '2 list --prompt --format yaml → wrong-use',
+      '0 list --prompt --budget 30',
+      '2 list --prompt --budget x → option-number',
+      '2 list --prompt --trust-workspace --format markdown → wrong-use',
+      '0 show --activate review',
+      '0 show --activate review src/index.ts',
+      '0 show --activate review one "two words"',
+      '0 show --activate review --trust-workspace -- --fast',
+      '4 show --activate hidden --source model → model-invocation-disabled',
+      '4 show --activate quiet --source user → user-invocation-disabled',
+      '2 show --activate review --source nobody → wrong-use',
+      '3 show --activate revew → skill-not-found',
       '0 list',
       '0 list',
     ],
@@ -178,14 +178,14 @@ it('creates a skill once', { timeout: 180_000 }, () =>
 it('prints and writes the schema of the frontmatter', { timeout: 180_000 }, () =>
   expectOutcomes(
     async ({ run, json }) => {
-      await run('schema')
-      await json('schema --output skill.schema.json')
-      await json('schema --output nowhere/skill.schema.json')
+      await run('new --schema')
+      await json('new --schema --output skill.schema.json')
+      await json('new --schema --output nowhere/skill.schema.json')
     },
     [
-      '0 schema',
-      '0 schema --output skill.schema.json',
-      '0 schema --output nowhere/skill.schema.json',
+      '0 new --schema',
+      '0 new --schema --output skill.schema.json',
+      '0 new --schema --output nowhere/skill.schema.json',
     ],
   ),
 )

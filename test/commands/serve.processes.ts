@@ -80,8 +80,8 @@ it('serves over HTTP until it is interrupted', { timeout: 180_000 }, () =>
       await run('view --json', { interrupt: { when: 'http://', signal } })
       await run('view --port x')
       await run('view --port x --json')
-      await run('worker --port x')
-      await run('worker --via nobody')
+      await run('runs worker --port x')
+      await run('runs worker --via nobody')
     },
     [
       '130 mcp serve --http',
@@ -90,8 +90,8 @@ it('serves over HTTP until it is interrupted', { timeout: 180_000 }, () =>
       '130 view',
       '2 view --port x',
       '2 view --port x → option-number',
-      '2 worker --port x',
-      '2 worker --via nobody',
+      '2 runs worker --port x',
+      '2 runs worker --via nobody',
     ],
   ),
 )
@@ -100,7 +100,7 @@ it('checks a new machine', { timeout: 180_000 }, () =>
   expectOutcomes(
     async ({ json, run }) => {
       await run('doctor')
-      await json('overview')
+      await json('')
       await json('completion zsh')
       await json('completion zsh -- runs appr')
       await run('doctor --engine restate')
@@ -110,7 +110,7 @@ it('checks a new machine', { timeout: 180_000 }, () =>
     },
     [
       '0 doctor',
-      '0 overview',
+      '0 ',
       '0 completion zsh',
       '0 completion zsh -- runs appr',
       '1 doctor --engine restate',

@@ -273,8 +273,8 @@ it('calls tools one by one, in batches and in chains', { timeout: 180_000 }, () 
       await run(`tools do - ${trusted}`, { stdin: 'list the issues of octo/hello' })
       await run(`tools call list_things --quiet ${trusted}`)
       await run(`tools call list_things --verbose ${trusted}`)
-      await json('session list')
-      await json('session show')
+      await json('tools session list')
+      await json('tools session show')
     },
     [
       '0 tools refresh --trust-workspace --quiet',
@@ -316,8 +316,8 @@ it('calls tools one by one, in batches and in chains', { timeout: 180_000 }, () 
       '0 tools do - --trust-workspace',
       '0 tools call list_things --quiet --trust-workspace',
       '0 tools call list_things --verbose --trust-workspace',
-      '0 session list',
-      '0 session show → outcome=connection-lost outcome=execution outcome=success outcome=timeout',
+      '0 tools session list',
+      '0 tools session show → outcome=connection-lost outcome=execution outcome=success outcome=timeout',
     ],
   ),
 )
@@ -368,80 +368,80 @@ it('adds, edits and removes workflows', { timeout: 180_000 }, () =>
         'disable absent',
         'remove absent --yes',
       ]) {
-        await json(`workflow ${line}`)
+        await json(`tools workflow ${line}`)
       }
-      await run('workflow add --template database')
-      await run('workflow add --template database')
-      await run('workflow add --template browser --json')
+      await run('tools workflow add --template database')
+      await run('tools workflow add --template database')
+      await run('tools workflow add --template browser --json')
       write('project/look-first.json', JSON.stringify({ ...definition, mode: 'warn' }))
-      await json('workflow add "a b" look-first.json')
-      await run('workflow add look-first look-first.json --dry-run')
-      await run('workflow add look-first look-first.json')
-      await json('workflow list')
-      await json('workflow check')
-      await run('workflow edit look-first', editorTo(scenario, 'warn'))
-      await run('workflow edit look-first --dry-run', editorTo(scenario, 'suggest'))
-      await run('workflow edit look-first', editorTo(scenario, 'suggest'))
-      await run('workflow edit look-first --json', editorTo(scenario, 'enforce'))
-      await run('workflow edit look-first')
-      await json('workflow disable look-first --dry-run')
-      await run('workflow disable look-first')
-      await run('workflow disable look-first --json')
-      await run('workflow list')
-      await run('workflow enable look-first')
-      await run('workflow enable look-first --json')
-      await json('workflow remove look-first')
-      await json('workflow remove look-first --dry-run')
-      await run('workflow remove look-first --yes')
+      await json('tools workflow add "a b" look-first.json')
+      await run('tools workflow add look-first look-first.json --dry-run')
+      await run('tools workflow add look-first look-first.json')
+      await json('tools workflow list')
+      await json('tools workflow check')
+      await run('tools workflow edit look-first', editorTo(scenario, 'warn'))
+      await run('tools workflow edit look-first --dry-run', editorTo(scenario, 'suggest'))
+      await run('tools workflow edit look-first', editorTo(scenario, 'suggest'))
+      await run('tools workflow edit look-first --json', editorTo(scenario, 'enforce'))
+      await run('tools workflow edit look-first')
+      await json('tools workflow disable look-first --dry-run')
+      await run('tools workflow disable look-first')
+      await run('tools workflow disable look-first --json')
+      await run('tools workflow list')
+      await run('tools workflow enable look-first')
+      await run('tools workflow enable look-first --json')
+      await json('tools workflow remove look-first')
+      await json('tools workflow remove look-first --dry-run')
+      await run('tools workflow remove look-first --yes')
       write('editor.sh', '#!/bin/sh\nprintf "%s" "{}" > "$1"\n')
-      await json('workflow edit database-safe-query', {
+      await json('tools workflow edit database-safe-query', {
         env: { EDITOR: `${scenario.directory}/editor.sh` },
       })
       write('project/.skillrail/workflows.json', '{ "a": { "description": 1 }, "b": }')
-      await json('workflow list')
-      await json('workflow check')
-      await json('workflow add --template database')
+      await json('tools workflow list')
+      await json('tools workflow check')
+      await json('tools workflow add --template database')
     },
     [
-      '0 workflow list',
-      '0 workflow check',
-      '3 workflow plan x → no-servers',
-      '0 workflow add --template',
-      '2 workflow add --template nothing → template-unknown',
-      '0 workflow add --template database --dry-run → change=added',
-      '2 workflow add → wrong-use',
-      '2 workflow add new → no-terminal',
-      '2 workflow add new absent.json → file-missing',
-      '3 workflow edit absent → workflow-not-found',
-      '3 workflow enable absent → workflow-not-found',
-      '3 workflow disable absent → workflow-not-found',
-      '3 workflow remove absent --yes → workflow-not-found',
-      '0 workflow add --template database',
-      '1 workflow add --template database',
-      '0 workflow add --template browser → change=added',
-      '2 workflow add "a b" look-first.json → workflow-invalid workflow-name',
-      '0 workflow add look-first look-first.json --dry-run',
-      '0 workflow add look-first look-first.json',
-      '0 workflow list → workflow-not-trusted',
-      '0 workflow check → workflow-not-trusted',
-      '0 workflow edit look-first',
-      '0 workflow edit look-first --dry-run',
-      '0 workflow edit look-first',
-      '0 workflow edit look-first → change=changed',
-      '2 workflow edit look-first',
-      '0 workflow disable look-first --dry-run → change=disabled',
-      '0 workflow disable look-first',
-      '0 workflow disable look-first → change=disabled',
-      '0 workflow list',
-      '0 workflow enable look-first',
-      '0 workflow enable look-first → change=enabled',
-      '4 workflow remove look-first → workflow-not-confirmed',
-      '0 workflow remove look-first --dry-run → change=removed',
-      '0 workflow remove look-first --yes',
-      '2 workflow edit database-safe-query → workflow-field-missing workflow-invalid',
-      '1 workflow list → workflows-syntax',
-      '1 workflow check → workflows-syntax',
-      '1 workflow add --template database → workflows-syntax',
+      '0 tools workflow list',
+      '0 tools workflow check',
+      '3 tools workflow plan x → no-servers',
+      '0 tools workflow add --template',
+      '2 tools workflow add --template nothing → template-unknown',
+      '0 tools workflow add --template database --dry-run → change=added',
+      '2 tools workflow add → wrong-use',
+      '2 tools workflow add new → no-terminal',
+      '2 tools workflow add new absent.json → file-missing',
+      '3 tools workflow edit absent → workflow-not-found',
+      '3 tools workflow enable absent → workflow-not-found',
+      '3 tools workflow disable absent → workflow-not-found',
+      '3 tools workflow remove absent --yes → workflow-not-found',
+      '0 tools workflow add --template database',
+      '1 tools workflow add --template database',
+      '0 tools workflow add --template browser → change=added',
+      '2 tools workflow add "a b" look-first.json → workflow-invalid workflow-name',
+      '0 tools workflow add look-first look-first.json --dry-run',
+      '0 tools workflow add look-first look-first.json',
+      '0 tools workflow list → workflow-not-trusted',
+      '0 tools workflow check → workflow-not-trusted',
+      '0 tools workflow edit look-first',
+      '0 tools workflow edit look-first --dry-run',
+      '0 tools workflow edit look-first',
+      '0 tools workflow edit look-first → change=changed',
+      '2 tools workflow edit look-first',
+      '0 tools workflow disable look-first --dry-run → change=disabled',
+      '0 tools workflow disable look-first',
+      '0 tools workflow disable look-first → change=disabled',
+      '0 tools workflow list',
+      '0 tools workflow enable look-first',
+      '0 tools workflow enable look-first → change=enabled',
+      '4 tools workflow remove look-first → workflow-not-confirmed',
+      '0 tools workflow remove look-first --dry-run → change=removed',
+      '0 tools workflow remove look-first --yes',
+      '2 tools workflow edit database-safe-query → workflow-field-missing workflow-invalid',
+      '1 tools workflow list → workflows-syntax',
+      '1 tools workflow check → workflows-syntax',
+      '1 tools workflow add --template database → workflows-syntax',
     ],
   ),
 )
@@ -453,83 +453,83 @@ it('enforces workflows before calls', { timeout: 180_000 }, () =>
       servers(scenario)
       await run(`tools refresh ${trusted} --quiet`)
       write('editor.sh', `#!/bin/sh\nprintf "%s" '${JSON.stringify(definition)}' > "$1"\n`)
-      await run('workflow add look-first', {
+      await run('tools workflow add look-first', {
         env: { EDITOR: `${scenario.directory}/editor.sh` },
       })
-      await json('workflow list')
-      await json(`workflow list ${trusted}`)
-      await json(`workflow check ${trusted}`)
-      await json(`workflow plan get_echo '{"message": "x"}' ${trusted}`)
-      await json('workflow plan get_echo []')
-      await json('workflow plan get_eco')
-      await json('workflow plan list_things')
+      await json('tools workflow list')
+      await json(`tools workflow list ${trusted}`)
+      await json(`tools workflow check ${trusted}`)
+      await json(`tools workflow plan get_echo '{"message": "x"}' ${trusted}`)
+      await json('tools workflow plan get_echo []')
+      await json('tools workflow plan get_eco')
+      await json('tools workflow plan list_things')
       await json('tools call get_echo message=x')
       await run('trust --yes')
       await run('tools call get_echo message=x')
       await run('tools call get_echo message=x --session two --json')
       await run('tools call get_echo message=x --session two')
       await run('tools call get_echo message=x --session three --skip-prerequisites')
-      await json('workflow plan get_echo --session two')
+      await json('tools workflow plan get_echo --session two')
       await json('tools show get_echo')
-      await json('session list')
-      await json('session show')
-      await json('session show --session two')
-      await json('session show --session nothing')
-      await json('session clear --session two --dry-run')
-      await run('session clear --session two')
-      await run('session clear --session two --log --json')
-      await json('session clear --session nothing')
-      await run('workflow edit look-first', editorTo(scenario, 'warn'))
+      await json('tools session list')
+      await json('tools session show')
+      await json('tools session show --session two')
+      await json('tools session show --session nothing')
+      await json('tools session clear --session two --dry-run')
+      await run('tools session clear --session two')
+      await run('tools session clear --session two --log --json')
+      await json('tools session clear --session nothing')
+      await run('tools workflow edit look-first', editorTo(scenario, 'warn'))
       await json('tools call get_echo message=x --session four')
       await run('trust --yes --quiet')
       await json('tools call get_echo message=x --session five')
       await json('tools call get_echo message=x --session six --skip-prerequisites')
-      await run('workflow edit look-first', editorTo(scenario, 'suggest'))
+      await run('tools workflow edit look-first', editorTo(scenario, 'suggest'))
       await run('trust --yes --quiet')
       await json('tools call get_echo message=x --session seven')
-      await run('workflow disable look-first')
+      await run('tools workflow disable look-first')
       await json('tools call get_echo message=x --session eight')
-      await run('workflow remove look-first --yes')
+      await run('tools workflow remove look-first --yes')
       await json('tools call get_echo message=x --session nine')
       await json('tools do "get the message back" --session ten')
     },
     [
       '0 tools refresh --trust-workspace --quiet',
-      '0 workflow add look-first',
-      '0 workflow list → workflow-not-trusted',
-      '0 workflow list --trust-workspace',
-      '0 workflow check --trust-workspace',
-      '0 workflow plan get_echo \'{"message": "x"}\' --trust-workspace → status=run',
-      '2 workflow plan get_echo [] → wrong-use',
-      '4 workflow plan get_eco → servers-not-trusted',
-      '0 workflow plan list_things',
+      '0 tools workflow add look-first',
+      '0 tools workflow list → workflow-not-trusted',
+      '0 tools workflow list --trust-workspace',
+      '0 tools workflow check --trust-workspace',
+      '0 tools workflow plan get_echo \'{"message": "x"}\' --trust-workspace → status=run',
+      '2 tools workflow plan get_echo [] → wrong-use',
+      '4 tools workflow plan get_eco → servers-not-trusted',
+      '0 tools workflow plan list_things',
       '4 tools call get_echo message=x → workflow-not-trusted',
       '0 trust --yes',
       '0 tools call get_echo message=x',
       '0 tools call get_echo message=x --session two → status=success',
       '0 tools call get_echo message=x --session two',
       '0 tools call get_echo message=x --session three --skip-prerequisites',
-      '0 workflow plan get_echo --session two → status=run status=valid',
+      '0 tools workflow plan get_echo --session two → status=run status=valid',
       '0 tools show get_echo',
-      '0 session list',
-      '0 session show → outcome=execution outcome=success',
-      '0 session show --session two → outcome=execution outcome=success',
-      '3 session show --session nothing → session-not-found',
-      '0 session clear --session two --dry-run',
-      '0 session clear --session two',
-      '0 session clear --session two --log',
-      '3 session clear --session nothing → session-not-found',
-      '0 workflow edit look-first',
+      '0 tools session list',
+      '0 tools session show → outcome=execution outcome=success',
+      '0 tools session show --session two → outcome=execution outcome=success',
+      '3 tools session show --session nothing → session-not-found',
+      '0 tools session clear --session two --dry-run',
+      '0 tools session clear --session two',
+      '0 tools session clear --session two --log',
+      '3 tools session clear --session nothing → session-not-found',
+      '0 tools workflow edit look-first',
       '4 tools call get_echo message=x --session four → workflow-not-trusted',
       '0 trust --yes --quiet',
       '0 tools call get_echo message=x --session five → status=success',
       '0 tools call get_echo message=x --session six --skip-prerequisites → status=success',
-      '0 workflow edit look-first',
+      '0 tools workflow edit look-first',
       '0 trust --yes --quiet',
       '0 tools call get_echo message=x --session seven → status=success',
-      '0 workflow disable look-first',
+      '0 tools workflow disable look-first',
       '0 tools call get_echo message=x --session eight → status=success',
-      '0 workflow remove look-first --yes',
+      '0 tools workflow remove look-first --yes',
       '0 tools call get_echo message=x --session nine → status=success',
       '3 tools do "get the message back" --session ten → decidedBy=words decision=shortlist request-unclear',
     ],

@@ -63,19 +63,19 @@ it('matches, checks, evaluates and exports triggers', { timeout: 180_000 }, () =
         '{ "evals": [{ "id": 1, "prompt": "/deploy production" }] }\n',
       )
       for (const line of [
-        'match "/deploy staging"',
-        'match "/deploy staging" --explain',
-        'match "please rollback" --explain --trust-workspace',
-        'match nothing --explain',
-        'match "rollback" --budget 20',
-        'match "rollback" --budget x',
-        'match "/deploy staging" --skill deploy',
-        'match --skill nothing -- "/deploy staging"',
-        'inject "/deploy staging"',
-        'inject "/deploy staging" --trust-workspace',
-        'inject "rollback" --trust-workspace --budget 20',
-        'inject "nothing" --trust-workspace',
-        'inject --skill .skillrail/skills/deploy -- "/deploy staging"',
+        'triggers match "/deploy staging"',
+        'triggers match "/deploy staging" --explain',
+        'triggers match "please rollback" --explain --trust-workspace',
+        'triggers match nothing --explain',
+        'triggers match "rollback" --budget 20',
+        'triggers match "rollback" --budget x',
+        'triggers match "/deploy staging" --skill deploy',
+        'triggers match --skill nothing -- "/deploy staging"',
+        'triggers inject "/deploy staging"',
+        'triggers inject "/deploy staging" --trust-workspace',
+        'triggers inject "rollback" --trust-workspace --budget 20',
+        'triggers inject "nothing" --trust-workspace',
+        'triggers inject --skill .skillrail/skills/deploy -- "/deploy staging"',
         'triggers list',
         'triggers list deploy',
         'triggers list nothing',
@@ -96,48 +96,48 @@ it('matches, checks, evaluates and exports triggers', { timeout: 180_000 }, () =
         'triggers export deploy --dry-run',
         'triggers export faulty',
         'triggers export nothing',
-        'plugin pack .skillrail/skills/plain --dry-run',
-        'plugin pack .skillrail/skills/plain --out plain',
+        'hooks pack .skillrail/skills/plain --dry-run',
+        'hooks pack .skillrail/skills/plain --out plain',
         'validate plain/portable',
-        'plugin pack .skillrail/skills/plain --out plain',
-        'plugin pack .skillrail/skills/deploy --client cursor',
-        'plugin pack .skillrail/skills/faulty',
-        'index --dry-run',
-        'index --check',
-        'index --check --write AGENTS.md',
+        'hooks pack .skillrail/skills/plain --out plain',
+        'hooks pack .skillrail/skills/deploy --client cursor',
+        'hooks pack .skillrail/skills/faulty',
+        'triggers index --dry-run',
+        'triggers index --check',
+        'triggers index --check --write AGENTS.md',
       ]) {
         await json(line)
       }
-      await run('match', { stdin: '/deploy staging\n' })
-      await run('inject --trust-workspace', { stdin: '/deploy staging\n' })
+      await run('triggers match', { stdin: '/deploy staging\n' })
+      await run('triggers inject --trust-workspace', { stdin: '/deploy staging\n' })
       await run('triggers export deploy')
       await run('triggers export deploy --json')
       await run('triggers export deploy')
-      await run('index --write')
-      await run('index --write AGENTS.md CLAUDE.md')
-      await run('index --write AGENTS.md --all --json')
-      await run('index --check')
+      await run('triggers index --write')
+      await run('triggers index --write AGENTS.md CLAUDE.md')
+      await run('triggers index --write AGENTS.md --all --json')
+      await run('triggers index --check')
       scenario.write('project/CLAUDE.md', '# Mine\n\nText.\n')
-      await run('index --dry-run')
-      await run('index')
-      await run('index --json')
+      await run('triggers index --dry-run')
+      await run('triggers index')
+      await run('triggers index --json')
       await run('triggers export deploy --remove')
       await run('triggers export deploy --remove --json')
     },
     [
-      '0 match "/deploy staging" → field-type path-outside trigger-form',
-      '0 match "/deploy staging" --explain → field-type outcome=fired outcome=near-miss path-outside trigger-form',
-      '0 match "please rollback" --explain --trust-workspace → field-type outcome=near-miss outcome=no-match path-outside trigger-form',
-      '0 match nothing --explain → field-type outcome=no-match path-outside trigger-form',
-      '0 match "rollback" --budget 20 → field-type path-outside trigger-form',
-      '2 match "rollback" --budget x → option-number',
-      '0 match "/deploy staging" --skill deploy → field-type',
-      '3 match --skill nothing -- "/deploy staging" → skill-not-found',
-      '0 inject "/deploy staging" → field-type path-outside trigger-form',
-      '0 inject "/deploy staging" --trust-workspace → field-type path-outside trigger-form',
-      '0 inject "rollback" --trust-workspace --budget 20 → field-type path-outside trigger-form',
-      '0 inject "nothing" --trust-workspace → field-type path-outside trigger-form',
-      '0 inject --skill .skillrail/skills/deploy -- "/deploy staging" → field-type',
+      '0 triggers match "/deploy staging" → field-type path-outside trigger-form',
+      '0 triggers match "/deploy staging" --explain → field-type outcome=fired outcome=near-miss path-outside trigger-form',
+      '0 triggers match "please rollback" --explain --trust-workspace → field-type outcome=near-miss outcome=no-match path-outside trigger-form',
+      '0 triggers match nothing --explain → field-type outcome=no-match path-outside trigger-form',
+      '0 triggers match "rollback" --budget 20 → field-type path-outside trigger-form',
+      '2 triggers match "rollback" --budget x → option-number',
+      '0 triggers match "/deploy staging" --skill deploy → field-type',
+      '3 triggers match --skill nothing -- "/deploy staging" → skill-not-found',
+      '0 triggers inject "/deploy staging" → field-type path-outside trigger-form',
+      '0 triggers inject "/deploy staging" --trust-workspace → field-type path-outside trigger-form',
+      '0 triggers inject "rollback" --trust-workspace --budget 20 → field-type path-outside trigger-form',
+      '0 triggers inject "nothing" --trust-workspace → field-type path-outside trigger-form',
+      '0 triggers inject --skill .skillrail/skills/deploy -- "/deploy staging" → field-type',
       '0 triggers list → field-type path-outside trigger-form',
       '0 triggers list deploy → field-type',
       '3 triggers list nothing → skill-not-found',
@@ -158,27 +158,27 @@ it('matches, checks, evaluates and exports triggers', { timeout: 180_000 }, () =
       '0 triggers export deploy --dry-run → action=wrote trigger-format',
       '0 triggers export faulty → action=wrote trigger-format',
       '3 triggers export nothing → skill-not-found',
-      '0 plugin pack .skillrail/skills/plain --dry-run',
-      '0 plugin pack .skillrail/skills/plain --out plain',
+      '0 hooks pack .skillrail/skills/plain --dry-run',
+      '0 hooks pack .skillrail/skills/plain --out plain',
       '0 validate plain/portable',
-      '1 plugin pack .skillrail/skills/plain --out plain → plugin-exists',
-      '2 plugin pack .skillrail/skills/deploy --client cursor → plugin-client-unknown',
-      '2 plugin pack .skillrail/skills/faulty → path-outside plugin-skill-invalid trigger-form',
-      '0 index --dry-run → state=stale',
-      '1 index --check → state=stale',
-      '1 index --check --write AGENTS.md → state=stale',
-      '0 match',
-      '0 inject --trust-workspace',
+      '1 hooks pack .skillrail/skills/plain --out plain → plugin-exists',
+      '2 hooks pack .skillrail/skills/deploy --client cursor → plugin-client-unknown',
+      '2 hooks pack .skillrail/skills/faulty → path-outside plugin-skill-invalid trigger-form',
+      '0 triggers index --dry-run → state=stale',
+      '1 triggers index --check → state=stale',
+      '1 triggers index --check --write AGENTS.md → state=stale',
+      '0 triggers match',
+      '0 triggers inject --trust-workspace',
       '0 triggers export deploy',
       '0 triggers export deploy → trigger-format',
       '0 triggers export deploy',
-      '0 index --write',
-      '0 index --write AGENTS.md CLAUDE.md',
-      '0 index --write AGENTS.md --all → state=current',
-      '0 index --check',
-      '0 index --dry-run',
-      '0 index',
-      '0 index',
+      '0 triggers index --write',
+      '0 triggers index --write AGENTS.md CLAUDE.md',
+      '0 triggers index --write AGENTS.md --all → state=current',
+      '0 triggers index --check',
+      '0 triggers index --dry-run',
+      '0 triggers index',
+      '0 triggers index',
       '0 triggers export deploy --remove',
       '0 triggers export deploy --remove',
     ],
@@ -190,43 +190,43 @@ it('answers the hooks of every client', { timeout: 180_000 }, () =>
     async (scenario) => {
       const { json, run } = scenario
       skills(scenario)
-      await json('hook log')
+      await json('hooks log')
       const stdin = prompt('/deploy staging')
       for (const client of ['claude', 'codex', 'gemini', 'copilot', 'qwen', 'opencode', 'cline']) {
-        await run(`hook ${client}`, { stdin })
-        await run(`hook ${client} --trust-workspace`, { stdin })
+        await run(`hooks run ${client}`, { stdin })
+        await run(`hooks run ${client} --trust-workspace`, { stdin })
       }
-      await run('hook claude --trust-workspace', { stdin: 'no JSON' })
-      await run('hook claude --trust-workspace', { stdin: prompt('nothing') })
-      await run('hook nobody', { stdin })
-      await run('hook claude --json --trust-workspace', { stdin })
-      await json('hook log')
+      await run('hooks run claude --trust-workspace', { stdin: 'no JSON' })
+      await run('hooks run claude --trust-workspace', { stdin: prompt('nothing') })
+      await run('hooks run nobody', { stdin })
+      await run('hooks run claude --json --trust-workspace', { stdin })
+      await json('hooks log')
       await json('hooks log -n 2')
-      await json('hook log -n x')
+      await json('hooks log -n x')
     },
     [
-      '0 hook log',
-      '0 hook claude',
-      '0 hook claude --trust-workspace',
-      '0 hook codex',
-      '0 hook codex --trust-workspace',
-      '0 hook gemini',
-      '0 hook gemini --trust-workspace',
-      '0 hook copilot',
-      '0 hook copilot --trust-workspace',
-      '0 hook qwen',
-      '0 hook qwen --trust-workspace',
-      '0 hook opencode',
-      '0 hook opencode --trust-workspace',
-      '2 hook cline',
-      '2 hook cline --trust-workspace',
-      '0 hook claude --trust-workspace',
-      '0 hook claude --trust-workspace',
-      '2 hook nobody',
-      '0 hook claude --trust-workspace',
-      '0 hook log',
+      '0 hooks log',
+      '0 hooks run claude',
+      '0 hooks run claude --trust-workspace',
+      '0 hooks run codex',
+      '0 hooks run codex --trust-workspace',
+      '0 hooks run gemini',
+      '0 hooks run gemini --trust-workspace',
+      '0 hooks run copilot',
+      '0 hooks run copilot --trust-workspace',
+      '0 hooks run qwen',
+      '0 hooks run qwen --trust-workspace',
+      '0 hooks run opencode',
+      '0 hooks run opencode --trust-workspace',
+      '2 hooks run cline',
+      '2 hooks run cline --trust-workspace',
+      '0 hooks run claude --trust-workspace',
+      '0 hooks run claude --trust-workspace',
+      '2 hooks run nobody',
+      '0 hooks run claude --trust-workspace',
+      '0 hooks log',
       '0 hooks log -n 2',
-      '2 hook log -n x → option-number',
+      '2 hooks log -n x → option-number',
     ],
   ),
 )

@@ -39,7 +39,7 @@ it('trusts a project until it changes', { timeout: 180_000 }, () =>
       await json('run deploy')
       await json('show deploy')
       await run('doctor')
-      await json('overview')
+      await json('')
       await run('trust --yes --pin')
       write(
         'project/.skillrail/skills/plain/SKILL.md',
@@ -70,7 +70,7 @@ it('trusts a project until it changes', { timeout: 180_000 }, () =>
       '4 run deploy → part-changed skill-not-trusted',
       '0 show deploy → trust=untrusted',
       '0 doctor',
-      '0 overview → state=not trusted status=warning',
+      '0  → state=not trusted status=warning',
       '0 trust --yes --pin',
       '0 trust --dry-run → change=changed state=changed was=changed',
       '0 list → trust=trusted trust=untrusted workspace-changed',

@@ -176,7 +176,7 @@ describe('a plugin that a variable names in the project', () => {
       expect(listed.stderr).toContain('SKILLRAIL_PLUGIN')
       const input = JSON.stringify({ session_id: 's', prompt: 'build', cwd: project })
       const options = { cwd: project, home, env, stdin: input }
-      expect((await runInProcess(['hook', 'claude'], options)).stdout).toBe('')
+      expect((await runInProcess(['hooks', 'run', 'claude'], options)).stdout).toBe('')
     }
     const outside = join(home, 'plugin')
     cpSync(join(project, '.ci/plugin'), outside, { recursive: true })

@@ -48,11 +48,11 @@ const pages: Readonly<Record<string, (scenario: Scenario) => Promise<void>>> = {
     await run('--config missing.json list')
   },
   async 'the overview'(scenario) {
-    await scenario.run('overview')
+    await scenario.run('')
     chains(scenario)
-    await scenario.run('overview')
+    await scenario.run('')
     invalidSkill(scenario)
-    await scenario.run('overview')
+    await scenario.run('')
   },
   async 'skills and their validation'(scenario) {
     const { run } = scenario

@@ -17,7 +17,7 @@ function skills() {
   at.write({ 'project/skills/deploy/rules.md': 'RULES' })
   at.write({ 'project/skills/deploy/scripts/run.sh': '#!/bin/sh\n' })
   const pack = async (...args: readonly string[]) =>
-    await runInProcess(['plugin', 'pack', ...args], { cwd: at.project, home: at.home })
+    await runInProcess(['hooks', 'pack', ...args], { cwd: at.project, home: at.home })
   return { ...at, pack }
 }
 

@@ -163,13 +163,13 @@ describe.each(Object.keys(dialects).filter((name): name is Platform => name in a
 const session = { CLAUDE_CODE_SESSION_ID: 's' }
 
 describe('the session of a workflow', () => {
-  it('is the one of `tools call` and `session show` in the shell of the agent', async () => {
+  it('is the one of `tools call` and `tools session show` in the shell of the agent', async () => {
     const { make, before, cli, write, home } = makeProject(workflow())
     const script = write('script.json', '{"list_tables":{},"query":{}}')
     const server = serverEntry('scripted-server', script, join(home, 'calls'))
     write('project/.mcp.json', JSON.stringify({ mcpServers: { 'my-db': server } }))
     await make('list_tables', {}, 'users')
-    const shown = JSON.parse((await cli(['session', 'show', '--json'], session)).stdout)
+    const shown = JSON.parse((await cli(['tools', 'session', 'show', '--json'], session)).stdout)
     expect(shown.completed).toMatchObject([{ tool: 'list_tables', result: 'users' }])
     expect((await cli(['trust', '--yes'])).code).toBe(0)
     const other = { CLAUDE_CODE_SESSION_ID: 'other' }
@@ -177,7 +177,7 @@ describe('the session of a workflow', () => {
     expect([first.code, first.stderr.includes('prerequisite')]).toEqual([0, false])
     const again = await cli(['tools', 'call', 'my-db__query', '{}', '--yes'], other)
     expect(again.stderr).toContain('Running 1 prerequisite')
-    expect((await cli(['session', 'clear'], session)).code).toBe(0)
+    expect((await cli(['tools', 'session', 'clear'], session)).code).toBe(0)
     expect((await before('query')).denial).toBeDefined()
     const own = await cli(['tools', 'call', 'my-db__list_tables', '{}', '--yes'], session)
     expect(own.code).toBe(0)
@@ -191,7 +191,7 @@ describe('the session of a workflow', () => {
     const { make, before, cli } = makeProject(workflow())
     await make('list_tables')
     expect((await before('query')).denial).toBeUndefined()
-    const { path } = JSON.parse((await cli(['session', 'show', '--json'], session)).stdout)
+    const { path } = JSON.parse((await cli(['tools', 'session', 'show', '--json'], session)).stdout)
     writeFileSync(path, text)
     const { denial } = await before('query')
     expect(denial).toContain(path)
@@ -201,7 +201,7 @@ describe('the session of a workflow', () => {
   it('that cannot be read counts for nothing, and the denial names its file', async () => {
     const { make, before, cli, home } = makeProject(workflow())
     await make('list_tables')
-    const { path } = JSON.parse((await cli(['session', 'show', '--json'], session)).stdout)
+    const { path } = JSON.parse((await cli(['tools', 'session', 'show', '--json'], session)).stdout)
     rmSync(path)
     symlinkSync(join(home, 'elsewhere'), path)
     expect((await before('query')).denial).toContain(path)
@@ -340,7 +340,7 @@ describe('what a project says', () => {
 
 it('a call that makes a step stale does so even if the client reports no failure of it', async () => {
   const { before, make, cli } = makeProject('{}')
-  await cli(['workflow', 'add', '--template', 'browser', '--yes'])
+  await cli(['tools', 'workflow', 'add', '--template', 'browser', '--yes'])
   expect((await before('click')).denial).toContain('take_snapshot (or browser_snapshot)')
   await make('take_snapshot')
   expect((await before('click')).denial).toBeUndefined()
@@ -352,7 +352,7 @@ it('a call that makes a step stale does so even if the client reports no failure
 
 it('each value of a list needs a call, if the server takes one at a time', async () => {
   const { before, make, cli, write, home } = makeProject('{}')
-  await cli(['workflow', 'add', '--template', 'database', '--yes'])
+  await cli(['tools', 'workflow', 'add', '--template', 'database', '--yes'])
   const properties = { database: { type: 'string' }, table: { type: 'string' } }
   const tool = { inputSchema: { type: 'object', properties } }
   const tools = { list_databases: {}, list_tables: tool, inspect_table: tool, execute_query: {} }

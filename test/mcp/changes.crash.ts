@@ -159,7 +159,7 @@ it('loses no call of two connections to one session', async () => {
   )
   await Promise.all(calls)
   await Promise.all([one.client.close(), two.client.close()])
-  const shown = await cli('session', 'show', '--session', 'both', '--json')
+  const shown = await cli('tools', 'session', 'show', '--session', 'both', '--json')
   expect(JSON.parse(shown.stdout).calls).toHaveLength(20)
 })
 

@@ -2,15 +2,14 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { parseCommandLine } from '../../src/cli/command-line.ts'
-import type { CommandEntry } from '../../src/cli/registry.ts'
-import { commands } from '../../src/cli/registry.ts'
+import { type CommandEntry, commands, findCommand, home } from '../../src/cli/registry.ts'
 import { pages, prose, typed, wordsOf } from './_pages.ts'
 
 const root = new URL('../..', import.meta.url).pathname
 const loaded = new Map<string, Awaited<ReturnType<CommandEntry['load']>>>()
 
 beforeAll(async () => {
-  for (const entry of commands) loaded.set(entry.name, await entry.load())
+  for (const entry of [home, ...commands]) loaded.set(entry.name, await entry.load())
 })
 
 describe.each(pages)('$path', ({ path, text }) => {
@@ -63,12 +62,11 @@ function headingsOf(text: string): string[] {
 
 function refusal(words: readonly string[]): string | undefined {
   const argv = words[0] === '-C' ? words.slice(2) : words
+  // Without a command it is the overview.
+  if (argv[0] === undefined || argv[0].startsWith('-')) return undefined
   const entry = commandOf(argv)
   const command = entry === undefined ? undefined : loaded.get(entry.name)
-  if (entry === undefined || command === undefined) {
-    // Without a command it is the overview.
-    return argv[0] === undefined || argv[0].startsWith('-') ? undefined : 'no such command'
-  }
+  if (entry === undefined || command === undefined) return 'no such command'
   try {
     parseCommandLine(entry, command, argv)
     return undefined
@@ -87,7 +85,7 @@ function unknownIn(sentence: string): string[] {
     const one = words.map((word) => (word.includes('|') ? alternative : word))
     const entry = commandOf(one)
     if (entry === undefined) return isGroup(one[0]) || one[0]?.startsWith('-') ? [] : [sentence]
-    const help = helpOf(entry.name)
+    const help = helpOf(entry)
     const options = one.filter((word) => word.startsWith('--') && word !== '--')
     return options
       .filter((option) => !help.includes(option))
@@ -95,19 +93,18 @@ function unknownIn(sentence: string): string[] {
   })
 }
 
-function commandOf(words: readonly string[]): (typeof commands)[number] | undefined {
-  const names = [3, 2, 1].map((count) => words.slice(0, count).join(' '))
-  return names.map((name) => commands.find((entry) => entry.name === name)).find(Boolean)
+function commandOf(words: readonly string[]): CommandEntry | undefined {
+  const options = words.slice(0, words.indexOf('--') < 0 ? undefined : words.indexOf('--'))
+  return findCommand(words.slice(0, 3), options)
 }
 
 function isGroup(name = ''): boolean {
   return commands.some((entry) => entry.name.startsWith(`${name} `))
 }
 
-function helpOf(name: string): string {
-  const entry = commandOf(name.split(' '))
-  const command = loaded.get(name)
-  if (entry === undefined || command === undefined) return ''
+function helpOf(entry: CommandEntry): string {
+  const command = loaded.get(entry.name)
+  if (command === undefined) return ''
   const line = parseCommandLine(entry, command, ['--help'])
   return line.kind === 'help' ? line.text : ''
 }

@@ -23,7 +23,7 @@ describe('a rail in lists', () => {
     })
     const { stdout } = await session.cli('runs', 'list')
     expect(stdout).toContain('claude: publish, waits for your approval')
-    const overview = await session.cli('overview')
+    const overview = await session.cli()
     expect(overview.stdout).toContain('claude: publish, waits for your approval')
     expect(overview.stdout).toContain(`skillrail runs approve ${session.runId()}`)
     await session.prompt('rail approve')

@@ -338,6 +338,7 @@ describe('with a server', () => {
     const port = typeof address === 'object' ? address?.port : 0
     const uri = `http://127.0.0.1:${port}`
     const { code, stdout } = await project.cli([
+      'runs',
       'worker',
       '--json',
       '--port',

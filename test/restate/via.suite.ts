@@ -105,10 +105,10 @@ describe('a step that an agent client executes on a worker', () => {
   })
 
   it('through a client that is not installed is refused when the worker starts', async () => {
-    const { code, stderr } = await project.cli(['worker', '--port', '0', '--via', 'qwen'])
+    const { code, stderr } = await project.cli(['runs', 'worker', '--port', '0', '--via', 'qwen'])
     expect(code).toBe(3)
     expect(stderr).toContain('Qwen Code is not installed')
-    const wrong = await project.cli(['worker', '--port', '0', '--via', 'nobody'])
+    const wrong = await project.cli(['runs', 'worker', '--port', '0', '--via', 'nobody'])
     expect(wrong.code).toBe(2)
   })
 })

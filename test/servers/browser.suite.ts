@@ -71,7 +71,7 @@ describe.skipIf(isMissing('chromium'))(
 
     it('takes a snapshot before it uses the page, once', async () => {
       const uid = await uidOf('Cancel')
-      await project().cli(['workflow', 'add', '--template', 'browser'])
+      await project().cli(['tools', 'workflow', 'add', '--template', 'browser'])
       await project().cli(['trust', '--yes'])
       const first = await call('click', { pageId: 1, uid })
       expect(first).toMatchObject({ code: 0, stderr: expect.stringContaining(snapshotLine) })
@@ -82,9 +82,10 @@ describe.skipIf(isMissing('chromium'))(
     it('takes a new snapshot after a reload', async () => {
       const reloaded = await call('navigate_page', { pageId: 1, type: 'reload' })
       expect(reloaded.code).toBe(0)
-      const { answer } = await project().json(['session', 'show'])
+      const { answer } = await project().json(['tools', 'session', 'show'])
       expect(answer.completed).toEqual([])
       const plan = await project().json([
+        'tools',
         'workflow',
         'plan',
         'chrome-devtools__click',
@@ -145,7 +146,7 @@ describe.skipIf(isMissing('chromium'))(
 
     it('has the same workflow, with its own tool names', async () => {
       const { project } = fixture()
-      await project.cli(['workflow', 'add', '--template', 'browser'])
+      await project.cli(['tools', 'workflow', 'add', '--template', 'browser'])
       await project.cli(['trust', '--yes'])
       const { stderr } = await project.cli(['tools', 'call', 'browser_click', '{"target":"e1"}'])
       expect(stderr).toContain(snapshotLine)

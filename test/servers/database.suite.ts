@@ -26,17 +26,23 @@ describe.skipIf(isMissing('postgresql'))(
       ])
 
     it('is added from its template and accepted as a workflow that can act', async () => {
-      const added = await project().cli(['workflow', 'add', '--template', 'database'])
+      const added = await project().cli(['tools', 'workflow', 'add', '--template', 'database'])
       expect(added.code).toBe(0)
       expect(added.stderr).toContain('This change is to be accepted: skillrail trust')
       expect((await project().cli(['trust', '--yes'])).code).toBe(0)
-      const checked = await project().cli(['workflow', 'check'])
+      const checked = await project().cli(['tools', 'workflow', 'check'])
       expect(checked).toMatchObject({ code: 0 })
     })
 
     it('plans the prerequisites of a query with their parameters', async () => {
       const call = JSON.stringify({ database: 'postgres', query: 'SELECT name FROM users' })
-      const { answer } = await project().json(['workflow', 'plan', 'database__select_query', call])
+      const { answer } = await project().json([
+        'tools',
+        'workflow',
+        'plan',
+        'database__select_query',
+        call,
+      ])
       expect(answer.steps).toMatchObject([
         { tool: 'list_databases', status: 'run' },
         { tool: 'list_tables', status: 'run', params: { database: 'postgres' } },
@@ -99,7 +105,7 @@ describe.skipIf(isMissing('postgresql'))(
     })
 
     it('does not send the query when a prerequisite fails', async () => {
-      await project().cli(['workflow', 'disable', 'database-safe-query'])
+      await project().cli(['tools', 'workflow', 'disable', 'database-safe-query'])
       writeGuard(project().directory, 'absent')
       expect((await project().cli(['trust', '--yes'])).code).toBe(0)
       const failed = await select('postgres', 'SELECT visit()')

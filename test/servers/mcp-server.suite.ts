@@ -76,7 +76,7 @@ describe.skipIf(isMissing('postgresql'))(
 
     it('refuses calls before it is accepted', async () => {
       const { project } = fixture()
-      await project.cli(['workflow', 'add', '--template', 'database'])
+      await project.cli(['tools', 'workflow', 'add', '--template', 'database'])
       const { client, text } = await overPipes(project)
       expect(await text('call_tool', select('SELECT name FROM users'))).toContain('skillrail trust')
       await client.close()

@@ -10,9 +10,12 @@ describe('the workflow of a pull request', () => {
 
   it('plans three prerequisites for a merge, each with the pull request of the call', async () => {
     const { project } = fixture()
-    expect((await project.cli(['workflow', 'add', '--template', 'github-pr'])).code).toBe(0)
+    expect((await project.cli(['tools', 'workflow', 'add', '--template', 'github-pr'])).code).toBe(
+      0,
+    )
     await project.cli(['trust', '--yes'])
     const { answer } = await project.json([
+      'tools',
       'workflow',
       'plan',
       'github__merge_pull_request',
@@ -96,7 +99,7 @@ describe('the workflow of a GraphQL API', () => {
 
   it('suggests reading the schema, and continues', async () => {
     const { project, graphql } = fixture()
-    await project.cli(['workflow', 'add', '--template', 'graphql'])
+    await project.cli(['tools', 'workflow', 'add', '--template', 'graphql'])
     await project.cli(['trust', '--yes'])
     graphql.queries.length = 0
     const { code, stdout, stderr } = await project.cli([

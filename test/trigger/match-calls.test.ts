@@ -69,7 +69,7 @@ describe('match with a tool call', () => {
     [['--tool', 'data-base-drop_table', '--client', 'copilot'], ['tool: mcp__data_base__drop_*']],
     [['--tool', 'data_base_drop_table', '--client', 'opencode'], ['tool: mcp__data_base__drop_*']],
   ])('names the triggers that fire with %j', async (args, matches) => {
-    const { answer } = await ask('match', ...args)
+    const { answer } = await ask('triggers', 'match', ...args)
     expect(answer.matches.map(({ match }: { match: string }) => match)).toEqual(matches)
     expect(answer.call.kind).toBeDefined()
   })
@@ -79,17 +79,17 @@ describe('match with a tool call', () => {
     [['--tool', 'mcp__data_base__drop_table'], true],
     [['--tool', 'mcp__notes__add'], undefined],
   ])('says whether a trigger denies the call: %j', async (args, denies) => {
-    const { answer } = await ask('match', ...args)
+    const { answer } = await ask('triggers', 'match', ...args)
     expect(answer.matches[0].denies).toBe(denies)
   })
 
   it('explains why a trigger does not fire', async () => {
-    const { answer } = await ask('match', '--command', 'sudo ls -l; x', '--explain')
+    const { answer } = await ask('triggers', 'match', '--command', 'sudo ls -l; x', '--explain')
     const reasons = answer.explanation[0].verdicts.map(({ reason }: { reason: string }) => reason)
     expect(reasons[7]).toContain('`sudo ls -l`, `ls -l`, `x`')
     expect(reasons[0]).toContain('waits for a prompt')
     expect(reasons.at(-1)).toContain('waits for a tool of an MCP server')
-    const other = await ask('match', '--tool', 'mcp__other__x', '--explain')
+    const other = await ask('triggers', 'match', '--tool', 'mcp__other__x', '--explain')
     const last = other.answer.explanation[0].verdicts.at(-1)
     expect(last.reason).toContain('the name of the tool does not match')
   })
@@ -105,7 +105,7 @@ describe('match with a tool call', () => {
     ['option-conflict', ['--command', 'a', '--file', 'a']],
     ['option-conflict', ['--command', 'a', 'a prompt']],
   ])('refuses with %s a call that no client sends: %j', async (code, args) => {
-    const { code: exit, answer } = await ask('match', ...args)
+    const { code: exit, answer } = await ask('triggers', 'match', ...args)
     expect([exit, answer.error.code]).toEqual([2, code])
   })
 })
@@ -145,7 +145,7 @@ describe('match --client', () => {
     ['codex', '$ship x', undefined],
     ['gemini', '/deploy x', undefined],
   ])('reports whether %s refuses %j', async (client, prompt, name) => {
-    const { answer } = await ask('match', '--client', client, prompt)
+    const { answer } = await ask('triggers', 'match', '--client', client, prompt)
     expect(answer.refusal?.name).toBe(name)
     const fires = name === undefined && /^[/$]|^\/(?:ship|standup|mine|deploy)/.test(prompt)
     expect(answer.matches.length > 0).toBe(fires && !prompt.startsWith('/usr'))

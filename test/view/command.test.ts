@@ -95,7 +95,7 @@ describe('skillrail view', () => {
   })
 
   it('matches a tool call as match does', async () => {
-    const { call, ...matched } = await cli('match', '--file', 'src/a.ts')
+    const { call, ...matched } = await cli('triggers', 'match', '--file', 'src/a.ts')
     expect(call).toMatchObject({ kind: 'edit' })
     expect(await view.ask('match', { prompt: 'src/a.ts', on: 'edit' })).toMatchObject(matched)
   })
@@ -103,7 +103,7 @@ describe('skillrail view', () => {
   it('matches a prompt as match does', async () => {
     const prompt = 'deploy to staging\nROLLBACK'
     const { explanation, triggers, quiet, untried, ...answer } = await view.ask('match', { prompt })
-    const { explanation: all, ...matched } = await cli('match', '--explain', prompt)
+    const { explanation: all, ...matched } = await cli('triggers', 'match', '--explain', prompt)
     expect(answer).toEqual(matched)
     const said = all.flatMap(({ verdicts }: { verdicts: { outcome: string }[] }) => verdicts)
     expect({ triggers, quiet, untried }).toEqual({ triggers: said.length, quiet: 0, untried: 0 })
@@ -246,7 +246,7 @@ describe('skillrail view', () => {
   })
 
   it('shows workflows as their command does', async () => {
-    expect(await view.ask('workflows')).toEqual(await cli('workflow', 'list'))
+    expect(await view.ask('workflows')).toEqual(await cli('tools', 'workflow', 'list'))
   })
 
   it('changes nothing in the project for any request', async () => {

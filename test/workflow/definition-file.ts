@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { JsonObject } from '../../src/core/json.ts'
 
-/** Writes a definition for `workflow add NAME FILE`: the step `look` before the tool `go` by default. */
+/** Writes a definition for `tools workflow add NAME FILE`: the step `look` before the tool `go` by default. */
 export function definitionFile(parts: JsonObject = {}): string {
   const definition = {
     enabled: true,

@@ -1,3 +1,4 @@
+import { patternSpellings } from '#core/former-names'
 import { withoutEnd } from '#core/text'
 import { matchesName } from '#tools/workflow/match'
 
@@ -30,9 +31,9 @@ interface WordPattern {
 
 const everything: WordPattern = { words: ['*'], open: true, colon: false }
 
-/** An entry can contain several patterns, separated by commas. */
+/** An entry can contain several patterns, separated by commas. A command of ours has its former name, too. */
 function readPattern(text: string): WordPattern[] {
-  const parts = text.split(',').map((part) => part.trim())
+  const parts = text.split(',').flatMap((part) => patternSpellings(part.trim()))
   return parts.filter(Boolean).map((part) => {
     if (part === '*' || part === ':*') return everything
     const colon = part.endsWith(':*')

@@ -140,7 +140,7 @@ export function subagentNotFound(
       code: 'subagent-broken',
       message: `The ${subagent} cannot be used, because its file is broken: ${file.path}`,
       diagnostics: file.diagnostics.filter((one) => hasErrors([one])),
-      hint: 'Fix the file; skillrail agents validate checks it.',
+      hint: 'Fix the file; skillrail agent subagents validate checks it.',
     })
   }
   const message = `There is no subagent named ${safeLine(name)}.`

@@ -145,7 +145,7 @@ export async function submitRun(
     throw new RestateServerError(
       'restate-no-worker',
       `no Skillrail worker is registered at ${address.url}`,
-      'Start one: skillrail worker --register http://HOST:PORT',
+      'Start one: skillrail runs worker --register http://HOST:PORT',
     )
   }
   const { invocationId } = objectOf(answer.body)

@@ -55,7 +55,7 @@ export const list = defineCommand<
   Omit<AgentDiscovery, 'agents' | 'broken'> & { agents: AgentFacts[] }
 >()({
   options: {},
-  examples: ['agents list'],
+  examples: ['agent subagents list'],
   async run(context) {
     const { agents, withheld, diagnostics } = findAgents(context)
     const listed = agents.map((agent) => {
@@ -98,7 +98,7 @@ function modelText({ model }: AgentFacts) {
 export const show = defineCommand<AgentFacts & { systemPrompt: string }>()({
   arguments: { '<agent>': 'the name of a subagent' },
   options: {},
-  examples: ['agents show reviewer'],
+  examples: ['agent subagents show reviewer'],
   async run(context, { arguments: [name = ''] }) {
     const found = findAgents(context)
     const agent = found.agents.find(({ config }) => config.name === name)
@@ -142,7 +142,7 @@ interface AgentVerdict {
 export const validate = defineCommand<{ agents: AgentVerdict[]; summary: ValidationSummary }>()({
   arguments: { '[path...]': 'files or folders; default: all files of this project' },
   options: {},
-  examples: ['agents validate', 'agents validate .claude/agents/reviewer.md'],
+  examples: ['agent subagents validate', 'agent subagents validate .claude/agents/reviewer.md'],
   async run(context, values) {
     const paths = values.arguments.map((path) => resolve(context.runtime.cwd, path))
     const agents = validateAgents(context, paths)

@@ -19,7 +19,7 @@ type DelegateResult = Omit<SubagentResult, 'result' | 'error'> & Ending & { turn
 
 export const command = defineCommand<DelegateResult, AgentEvent>()({
   arguments: {
-    '<agent>': 'the name of a subagent; skillrail agents list shows them',
+    '<agent>': 'the name of a subagent; skillrail agent subagents list shows them',
     '<task>': 'what to do: text, @FILE, or - for stdin',
   },
   options: {
@@ -30,7 +30,7 @@ export const command = defineCommand<DelegateResult, AgentEvent>()({
   details:
     '--model is in place of the model of its definition. It may use what --tools (default all) and\n' +
     '--mcp give, as far as its definition lists it. Exit code 5: its turns or its time ran out.',
-  examples: ['delegate reviewer "Review src/index.ts" --model ollama:qwen3:8b'],
+  examples: ['agent delegate reviewer "Review src/index.ts" --model ollama:qwen3:8b'],
   async run(context, values) {
     const [name = '', taskArgument = ''] = values.arguments
     refuseInputTwice(taskArgument, '--context', values.context)

@@ -30,7 +30,7 @@ export const command = defineCommand<WorkerResult, ChainEvent>()({
     tools: option.text('--tools <names>', 'built-in tools for the models, or all'),
   },
   details: 'The settings restate.* set defaults.',
-  examples: ['worker --port 9081 --register http://127.0.0.1:9080'],
+  examples: ['runs worker --port 9081 --register http://127.0.0.1:9080'],
   async run(context, values) {
     const worker = await startProjectWorker(context, values, (runId, event) => {
       noteEvent(context, runId, event)

@@ -11,7 +11,7 @@ export const command = defineCommand<never>()({
   options: {},
   details:
     'Reads what the client says about a prompt from stdin and prints the references for it in the\nclient’s own form. Never fails. Clients call the launcher that skillrail hooks install writes.',
-  examples: ['hook claude < prompt.json'],
+  examples: ['hooks run claude < prompt.json'],
   protocol: () => true,
   async run(context, values) {
     const platform = clientNamed(values.arguments[0] ?? '')

@@ -32,7 +32,7 @@ export const command = defineCommand<PackResult>()({
   },
   details:
     'Writes a folder `portable` for clients of Agent Plugins, and one with the hook for each client.',
-  examples: ['plugin pack .agents/skills/deploy --client claude --dry-run'],
+  examples: ['hooks pack .agents/skills/deploy --client claude --dry-run'],
   async run(
     { runtime, settings },
     { arguments: [sourcePath = ''], out, name: named, client, dryRun },

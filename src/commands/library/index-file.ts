@@ -24,7 +24,11 @@ export const command = defineCommand<IndexResult>()({
     dryRun: option.flag('--dry-run', 'show the changes and write nothing'),
     all: option.flag('--all', 'also the user’s own skills; by default only the project’s'),
   },
-  examples: ['index', 'index --write AGENTS.md CLAUDE.md', 'index --check'],
+  examples: [
+    'triggers index',
+    'triggers index --write AGENTS.md CLAUDE.md',
+    'triggers index --check',
+  ],
   async run(context, { write, check, dryRun, all }) {
     const installed = skillsFor(context, []).skills
     const skills = installed

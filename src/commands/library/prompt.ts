@@ -25,7 +25,7 @@ export const command = defineCommand<PromptResult>()({
       budgetRange,
     ),
   },
-  examples: ['prompt --format markdown --budget 2000'],
+  examples: ['list --prompt --format markdown --budget 2000'],
   async run(context, { arguments: references, format = 'xml', budget: tokenBudget }) {
     const options = discoverOptionsFrom(context.runtime, context.settings)
     const discovery = references.length > 0 ? undefined : discoverSkills(options)

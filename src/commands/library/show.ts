@@ -90,7 +90,7 @@ export const properties = defineCommand<object>()({
   arguments: { '<skill>': skillHelp },
   options: {},
   details: 'Prints the same JSON as read-properties of the reference library.',
-  examples: ['properties skills/pdf-processing'],
+  examples: ['show --properties skills/pdf-processing'],
   async run({ runtime, settings }, { arguments: [reference = ''] }) {
     const { path } = findSkill(reference, discoverOptionsFrom(runtime, settings))
     const { skill, diagnostics } = parseSkill(readText(path), { path })
@@ -126,7 +126,7 @@ export const activate = defineCommand<Activation>()({
     }),
   },
   details: 'A single argument is used as typed text. Put options of the skill after --.',
-  examples: ['activate code-review src/index.ts'],
+  examples: ['show --activate code-review src/index.ts'],
   async run({ runtime, settings }, { arguments: [reference = '', ...words], source }) {
     const search = discoverOptionsFrom(runtime, settings)
     const info = findSkill(reference, search)

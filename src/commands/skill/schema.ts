@@ -10,7 +10,7 @@ import { frontmatterJsonSchema } from '#skill/field-table'
  */
 export const command = defineCommand<Readonly<Record<string, unknown>>>()({
   options: { output: option.text('-o, --output <file>', 'write it to a file') },
-  examples: ['schema --output skill.schema.json'],
+  examples: ['new --schema --output skill.schema.json'],
   async run({ runtime }, { output }) {
     const schema = frontmatterJsonSchema()
     if (output === undefined) return schema

@@ -16,7 +16,7 @@ const sessionOption = option.text('--session <id>', 'a session other than that o
 
 export const list = defineCommand<{ sessions: readonly SessionRow[] }>()({
   options: {},
-  examples: ['session list'],
+  examples: ['tools session list'],
   async run(context) {
     return { sessions: await listSessions({ ...context, project: toolProject(context) }) }
   },
@@ -38,7 +38,7 @@ export const list = defineCommand<{ sessions: readonly SessionRow[] }>()({
 
 export const show = defineCommand<SessionDetails>()({
   options: { session: sessionOption },
-  examples: ['session show'],
+  examples: ['tools session show'],
   run: showSession,
   exitCode: codeOfErrors,
   render: sessionText,
@@ -95,7 +95,7 @@ export const clear = defineCommand<Clearing>()({
     log: option.flag('--log', 'also delete its log of calls'),
     dryRun: option.flag('--dry-run', 'show what would be cleared'),
   },
-  examples: ['session clear'],
+  examples: ['tools session clear'],
   async run(context, { session: id, log: withLog, dryRun }) {
     const { session, whole } = await readSession(context, id)
     const { path, completed, calls } = whole

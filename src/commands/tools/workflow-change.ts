@@ -94,7 +94,10 @@ export const add = defineCommand<WorkflowChange | TemplateList>()({
     ),
     ...changeOptions,
   },
-  examples: ['workflow add --template database', 'workflow add safe-deploy deploy-workflow.json'],
+  examples: [
+    'tools workflow add --template database',
+    'tools workflow add safe-deploy deploy-workflow.json',
+  ],
   async run(context, { arguments: [named, file], template: templateName, yes, dryRun }) {
     if (templateName === true) {
       if (named === undefined) return listTemplates()
@@ -108,12 +111,12 @@ export const add = defineCommand<WorkflowChange | TemplateList>()({
     if (name === undefined) {
       throw wrongUse(
         'the workflow needs a name',
-        'skillrail workflow add NAME FILE, or --template TEMPLATE',
+        'skillrail tools workflow add NAME FILE, or --template TEMPLATE',
       )
     }
     const opened = openWorkflows(context)
     if (opened.workflows.some((workflow) => workflow.name === name)) {
-      const message = `Workflow '${name}' already exists. Use \`skillrail workflow edit\` to modify.`
+      const message = `Workflow '${name}' already exists. Use \`skillrail tools workflow edit\` to modify.`
       throw new ToolError({ code: 'workflow-exists', message })
     }
     const path = workflowsPath(opened.project)
@@ -138,7 +141,7 @@ export const edit = defineCommand<WorkflowChange>()({
   arguments: nameArgument,
   options: changeOptions,
   details: 'Opens the definition in VISUAL or EDITOR.',
-  examples: ['workflow edit database-safe-query'],
+  examples: ['tools workflow edit database-safe-query'],
   async run(context, { arguments: [name = ''], yes, dryRun }) {
     const { opened, workflow, path, about } = openOne(context, name)
     const definition = await editByHand(context, definitionText(workflow), (text) =>
@@ -158,7 +161,7 @@ export const remove = defineCommand<WorkflowChange>()({
     dryRun: option.flag('--dry-run', 'show what would be removed'),
   },
   details: lifted,
-  examples: ['workflow remove old-workflow --yes'],
+  examples: ['tools workflow remove old-workflow --yes'],
   async run(context, { arguments: [name = ''], yes, dryRun }) {
     const { opened, path, about } = openOne(context, name)
     if (!dryRun && !yes) await confirm(context, name, about)
@@ -199,7 +202,7 @@ function toggle(enabled: boolean): AnyCommand {
     arguments: nameArgument,
     options: changeOptions,
     ...(enabled ? {} : { details: lifted }),
-    examples: [`workflow ${enabled ? 'enable' : 'disable'} database-safe-query`],
+    examples: [`tools workflow ${enabled ? 'enable' : 'disable'} database-safe-query`],
     async run(context, { arguments: [name = ''], yes, dryRun }) {
       const { opened, workflow, path } = openOne(context, name)
       if (enabled) {

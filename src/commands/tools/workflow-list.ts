@@ -21,12 +21,12 @@ import {
 
 export const list = defineCommand<WorkflowListing>()({
   options: {},
-  examples: ['workflow list'],
+  examples: ['tools workflow list'],
   run: async (context) => listWorkflows(context),
   exitCode: codeOfErrors,
   render({ workflows, diagnostics }) {
     if (workflows.length === 0) {
-      const none = 'No workflows defined. Use `skillrail workflow add` to create one.\n'
+      const none = 'No workflows defined. Use `skillrail tools workflow add` to create one.\n'
       return hasErrors(diagnostics) ? '' : none
     }
     return workflows.map((one) => linesText(listLines(one).map(safeLine))).join('\n')
@@ -66,7 +66,7 @@ interface CheckResult {
 
 export const check = defineCommand<CheckResult>()({
   options: {},
-  examples: ['workflow check --json'],
+  examples: ['tools workflow check --json'],
   run: async (context) => checkProject(context),
   exitCode: codeOfErrors,
   render({ checked, diagnostics }) {
@@ -116,7 +116,7 @@ export const plan = defineCommand<PlanResult>()({
     session: option.text('--session <id>', 'the session to use'),
   },
   examples: [
-    'workflow plan execute_query \'{"database": "shop", "query": "SELECT * FROM users"}\'',
+    'tools workflow plan execute_query \'{"database": "shop", "query": "SELECT * FROM users"}\'',
   ],
   run: (context, { arguments: [name = '', text = '{}'], request, session }) =>
     planCall(context, name, readParams(text), { request, session }),

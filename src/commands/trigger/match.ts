@@ -50,11 +50,11 @@ export const match = defineCommand<ShownMatches>()({
     ...promptOptions,
   },
   examples: [
-    'match "/deploy staging" --explain',
-    'match --client codex "$deploy staging"',
-    'match --file src/app.ts --tool Read',
-    'match --command "git push" --explain',
-    'match --tool mcp__database__execute_query --explain',
+    'triggers match "/deploy staging" --explain',
+    'triggers match --client codex "$deploy staging"',
+    'triggers match --file src/app.ts --tool Read',
+    'triggers match --command "git push" --explain',
+    'triggers match --tool mcp__database__execute_query --explain',
   ],
   async run(context, { arguments: words, skill: references, budget, explain, client, ...tried }) {
     const call = triedCall(words, tried, client)
@@ -190,7 +190,10 @@ type Injection = Omit<MatchResult, 'matches'> & { text: string }
 export const inject = defineCommand<Injection>()({
   arguments: { '[prompt...]': 'what the user types (default: stdin)' },
   options: promptOptions,
-  examples: ['inject "/deploy staging"', 'inject --skill skills/deploy "/deploy staging"'],
+  examples: [
+    'triggers inject "/deploy staging"',
+    'triggers inject --skill skills/deploy "/deploy staging"',
+  ],
   async run(context, { arguments: words, skill: references, budget }) {
     const prompt = await promptFor(context, words)
     const answer = injectionFor(context, { prompt, references, tokenBudget: budget })

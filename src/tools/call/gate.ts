@@ -125,7 +125,7 @@ export function unreadable({ code, path, line }: Diagnostic, project: string): T
     message: `nothing is called, because ${what}`,
     hint: isCache
       ? 'skillrail tools refresh moves the file aside and writes a new one; copy workflows that were in it.'
-      : 'Find the errors with: skillrail workflow check',
+      : 'Find the errors with: skillrail tools workflow check',
   })
 }
 

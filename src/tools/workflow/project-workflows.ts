@@ -36,7 +36,8 @@ export function requireWorkflow({ workflows }: WorkflowReading, name: string): W
   throw new ToolError({
     code: 'workflow-not-found',
     message: `Workflow '${name}' not found.`,
-    hint: didYouMean(name, names) || '`skillrail workflow list` shows those that are defined.',
+    hint:
+      didYouMean(name, names) || '`skillrail tools workflow list` shows those that are defined.',
     exitCode: exitCode.notFound,
   })
 }

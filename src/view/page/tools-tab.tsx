@@ -167,7 +167,7 @@ function Workflows() {
             {workflows.length === 0 && (
               <Empty
                 text="They say what must run before which tool. This adds one:"
-                line="skillrail workflow add NAME"
+                line="skillrail tools workflow add NAME"
               />
             )}
             {workflows.map(Workflow)}

@@ -177,7 +177,7 @@ function Matched(answer: MatchAnswer) {
       </p>
       {untried > 0 && (
         <p class="soft">
-          {`${amount(untried, 'trigger')} that did not fire were not checked for near misses; skillrail match --explain checks all.`}
+          {`${amount(untried, 'trigger')} that did not fire were not checked for near misses; skillrail triggers match --explain checks all.`}
         </p>
       )}
     </>

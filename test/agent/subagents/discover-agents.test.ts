@@ -27,7 +27,7 @@ interface Listed {
 
 /** What the command says of the subagents of a place. */
 async function listed({ project, home }: Fixture, ...options: string[]): Promise<Listed> {
-  const args = ['agents', 'list', '--json', ...options]
+  const args = ['agent', 'subagents', 'list', '--json', ...options]
   return JSON.parse((await runCli(args, { cwd: project, home })).stdout)
 }
 

@@ -56,6 +56,7 @@ describe('the version of an admin interface', () => {
       expect(JSON.parse(run.stdout).error).toMatchObject({ code })
       expect(JSON.parse(run.stdout).error.message).toContain(sentence)
       const worker = await project.cli([
+        'runs',
         'worker',
         '--json',
         '--port',

@@ -89,7 +89,7 @@ it.each([
   ['http://127.0.0.1:8888', 'http://127.0.0.1:9999', 3],
 ])('names whole commands for a first try with the server at %s', (url, adminUrl, addresses) => {
   const text = nextLines({ url, adminUrl }).join('\n')
-  expect(text).toContain('skillrail worker --register')
+  expect(text).toContain('skillrail runs worker --register')
   expect(text).toContain('skillrail run SKILL --engine restate')
   expect(text.match(/--(?:admin-)?url http:\S+/g) ?? []).toHaveLength(addresses)
 })

@@ -225,7 +225,7 @@ describe('properties', () => {
     '.claude/skills/code-review',
     '.claude/skills/code-review/SKILL.md',
   ])('prints the properties of %s as the reference library does', async (reference) => {
-    const { code, stdout } = await skillrail('properties', reference)
+    const { code, stdout } = await skillrail('show', '--properties', reference)
     expect(code).toBe(0)
     expect(stdout).toBe(
       `${JSON.stringify(
@@ -244,14 +244,14 @@ describe('properties', () => {
   })
 
   it('leaves out absent fields', async () => {
-    const { stdout } = await skillrail('properties', 'mine')
+    const { stdout } = await skillrail('show', '--properties', 'mine')
     expect(Object.keys(JSON.parse(stdout))).toEqual(['name', 'description'])
   })
 })
 
 describe('prompt', () => {
   it('prints every skill that the model may use, as the reference library does', async () => {
-    const { code, stdout } = await skillrail('prompt')
+    const { code, stdout } = await skillrail('list', '--prompt')
     expect(code).toBe(0)
     expect(stdout).toMatch(/^<available_skills>\n<skill>\n<name>\nevil\n<\/name>\n/)
     expect(stdout).toMatch(/<\/available_skills>\n$/)
@@ -262,7 +262,8 @@ describe('prompt', () => {
 
   it('prints the skills in the arguments, in that order', async () => {
     const { stdout } = await skillrail(
-      'prompt',
+      'list',
+      '--prompt',
       'hidden',
       '.claude/skills/evil',
       '--format',
@@ -273,15 +274,15 @@ describe('prompt', () => {
 
   it('prints JSON, with --json or --format json', async () => {
     const [one, other] = [
-      await skillrail('prompt', '--json'),
-      await skillrail('prompt', '--format', 'json'),
+      await skillrail('list', '--prompt', '--json'),
+      await skillrail('list', '--prompt', '--format', 'json'),
     ]
     expect(JSON.parse(one.stdout).skills).toHaveLength(3)
     expect(other.stdout).toBe(one.stdout)
   })
 
   it('stays within a budget and names the skills that it left out', async () => {
-    const { stdout, stderr } = await skillrail('prompt', '--budget', '60')
+    const { stdout, stderr } = await skillrail('list', '--prompt', '--budget', '60')
     expect(stdout.length).toBeLessThanOrEqual(240)
     expect(stderr).toMatch(/Left out: .*mine/)
   })
@@ -290,7 +291,7 @@ describe('prompt', () => {
     [['--budget', 'much'], '--budget is much; expected a whole number from 0'],
     [['--format', 'yaml'], 'allowed: xml, markdown, json'],
   ])('refuses %j as wrong use', async (args, message) => {
-    const { code, stderr } = await skillrail('prompt', ...args)
+    const { code, stderr } = await skillrail('list', '--prompt', ...args)
     expect(code).toBe(2)
     expect(stderr).toContain(message)
   })
@@ -298,7 +299,12 @@ describe('prompt', () => {
 
 describe('activate', () => {
   it('prints exactly the text that a model gets', async () => {
-    const { code, stdout, stderr } = await skillrail('activate', 'project:code-review', 'src/a.ts')
+    const { code, stdout, stderr } = await skillrail(
+      'show',
+      '--activate',
+      'project:code-review',
+      'src/a.ts',
+    )
     expect(code).toBe(0)
     expect(stdout).toBe(`<skill_content name="code-review">
 # Code review
@@ -328,21 +334,22 @@ Relative paths in this skill are relative to the skill directory.
     [['a b', 'c'], 'Review "a b" c.'],
     [['--', '-x', ''], 'Review -x "".'],
   ])('takes the arguments %j', async (words, line) => {
-    const { stdout } = await skillrail('activate', 'project:code-review', ...words)
+    const { stdout } = await skillrail('show', '--activate', 'project:code-review', ...words)
     expect(stdout).toContain(line)
   })
 
   it('refuses with exit code 4 a source that the skill excludes', async () => {
-    const model = await skillrail('activate', 'hidden', '--source', 'model')
+    const model = await skillrail('show', '--activate', 'hidden', '--source', 'model')
     expect(model.code).toBe(4)
     expect(model.stderr).toContain('it sets disable-model-invocation')
-    expect((await skillrail('activate', 'hidden')).code).toBe(0)
-    expect((await skillrail('activate', 'hidden', '--source', 'robot')).code).toBe(2)
+    expect((await skillrail('show', '--activate', 'hidden')).code).toBe(0)
+    expect((await skillrail('show', '--activate', 'hidden', '--source', 'robot')).code).toBe(2)
   })
 
   it("prints JSON with the skill's permissions", async () => {
     const { stdout } = await skillrail(
-      'activate',
+      'show',
+      '--activate',
       'project:code-review',
       '--json',
       '--trust-workspace',

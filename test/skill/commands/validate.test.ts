@@ -298,11 +298,11 @@ describe('skillrail new', () => {
   })
 })
 
-describe('skillrail schema', () => {
+describe('skillrail new --schema', () => {
   it('prints the schema, or writes it', async () => {
-    const { stdout } = await skillrail('schema')
+    const { stdout } = await skillrail('new', '--schema')
     expect(JSON.parse(stdout)).toMatchObject({ title: 'Frontmatter of a SKILL.md' })
-    expect(await skillrail('schema', '--output', 'out/schema.json')).toMatchObject({
+    expect(await skillrail('new', '--schema', '--output', 'out/schema.json')).toMatchObject({
       code: 0,
       stdout: '',
     })

@@ -392,7 +392,7 @@ it.each(['.opencode/.agent-skill-session.json', '.skillrail/session.json'])(
       JSON.stringify({ session_id: 'x', started_at: at, completed }),
     )
     const called = await shared.run(['tools', 'call', 'create_thing', 'name=a'])
-    await shared.run(['session', 'clear', '--log'])
+    await shared.run(['tools', 'session', 'clear', '--log'])
     writeFileSync(path, '{}')
     rmSync(join(shared.root, '.opencode'), { recursive: true, force: true })
     expect(called.code).toBe(0)
@@ -405,7 +405,7 @@ it('calls no tool while a workflow cannot be read, since it may forbid the call'
   mkdirSync(join(shared.root, '.skillrail'), { recursive: true })
   writeFileSync(path, `${JSON.stringify(workflow)},`)
   const refused = await shared.run(['tools', 'call', 'get_echo', 'message=b'])
-  const listed = await shared.run(['workflow', 'list'])
+  const listed = await shared.run(['tools', 'workflow', 'list'])
   writeFileSync(path, '{}')
   expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining('cannot be read') })
   expect(listed).toMatchObject({ code: 1, stdout: '' })

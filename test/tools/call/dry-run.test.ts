@@ -18,7 +18,7 @@ beforeAll(async () => {
     triggers: { tools: ['deploy'] },
     prerequisites: [prerequisite('get_status')],
   })
-  await project.run(['workflow', 'add', 'look-first', definition])
+  await project.run(['tools', 'workflow', 'add', 'look-first', definition])
 })
 
 it('lists the steps of a workflow that would run first', async () => {

@@ -67,7 +67,7 @@ it('accepts such an answer from a prerequisite', async () => {
     triggers: { tools: ['delete_all'] },
     prerequisites: [prerequisite('get_deep')],
   })
-  const added = await project.run(['workflow', 'add', 'first', definition])
+  const added = await project.run(['tools', 'workflow', 'add', 'first', definition])
   expect(added.code).toBe(0)
   const { code, stderr } = await project.run(['tools', 'call', 'delete_all'])
   expect(stderr).toContain('Step 1: get_deep completed')

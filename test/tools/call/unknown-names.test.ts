@@ -81,7 +81,7 @@ describe('files that cannot be read', () => {
 
 it('asks for trust before it reports that a tool to plan for does not exist', async () => {
   const project = scriptedProject({ deploy: {} })
-  const { code, stderr } = await project.runAsIs(['workflow', 'plan', 'deploy'])
+  const { code, stderr } = await project.runAsIs(['tools', 'workflow', 'plan', 'deploy'])
   expect(code).toBe(4)
   expect(stderr).toContain('skillrail trust')
 })
