@@ -1,4 +1,4 @@
-// Installs the packed package as a user would, and uses it under Node 22 and 24: npm run test:package
+// Installs the packed package as a user would, and uses it under each supported Node: npm run test:package [-- VERSION…]
 import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,16 +7,17 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const directory = mkdtempSync(join(tmpdir(), 'skillrail-package-'))
+const versions = process.argv.length > 2 ? process.argv.slice(2) : ['22', '24', '26']
 let failed = 0
 
 try {
   run(root, 'npm', 'pack', '--silent', '--pack-destination', directory)
   const [tarball = ''] = readdirSync(directory)
-  for (const version of ['22', '24']) checkUnder(version, join(directory, tarball))
+  for (const version of versions) checkUnder(version, join(directory, tarball))
 } finally {
   rmSync(directory, { recursive: true, force: true })
 }
-console.log(failed === 0 ? '2 passed, 0 failed' : `${2 - failed} passed, ${failed} failed`)
+console.log(`${versions.length - failed} passed, ${failed} failed`)
 process.exitCode = failed === 0 ? 0 : 1
 
 function checkUnder(version, tarball) {
