@@ -129,7 +129,7 @@ function overviewPicture(place) {
     mkdirSync(join(skills, name), { recursive: true })
     writeFileSync(join(skills, name, 'SKILL.md'), `---\nname: ${name}\n${description}---\nDo it.\n`)
   }
-  skill('pdf-tools', '')
+  skill('pdf', '')
   skill('release-notes', 'description: Writes release notes. Use when a version is tagged.\n')
   skillrail(project, home, ['trust', '--yes'])
   skillrail(project, home, ['run', 'release', join(place, 'target'), '--quiet'])
