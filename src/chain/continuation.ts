@@ -1,5 +1,5 @@
 import { type ChainError, RunStateError, RunTrustError } from './errors.ts'
-import { lostGates } from './lost-gates.ts'
+import { lostGates, signedGates } from './lost-gates.ts'
 import { type Plan, type PlannedChain, wholeChain } from './plan-model.ts'
 import { type RunLine, runLine } from './run-line.ts'
 import type { ChainRecord, RemovedGates, RunJournal } from './run-journal.ts'
@@ -48,9 +48,9 @@ export function acceptedPlan(
   const change = planChanged(journal, plan, command, line)
   if (!change) return {}
   const { steps: removedSteps = [] } = removedGates ?? {}
-  const missingGates = lostGates(journal.plan.root, plan.root).filter(
-    (step) => !removedSteps.includes(step),
-  )
+  const lost = lostGates(journal.plan.root, plan.root)
+  const signed = signedGates(journal.plan.root, lost)
+  const missingGates = lost.filter((step) => !removedSteps.includes(step) || signed.includes(step))
   if (!force || missingGates.length > 0) throw change
   return { plan, removedGates }
 }
@@ -108,10 +108,14 @@ export function planChanged(
   const missingGates = lostGates(recordedPlan.root, now.root)
   if (missingGates.length > 0) {
     const removingLine = run.mode === 'stepper' ? retry : force
+    const backText = `Put back ${missingGates.length === 1 ? 'the gate' : 'the gates'}`
+    const canRemove = signedGates(recordedPlan.root, missingGates).length === 0
     return new RunStateError(
       'gates-removed',
       `the run ${runId} needs an approval of ${missingGates.join(', ')}, which its skills no longer ask for`,
-      `Put back ${missingGates.length === 1 ? 'the gate' : 'the gates'}. ${first}${removingLine} asks a user in a terminal to remove ${missingGates.length === 1 ? 'it' : 'them'} from the run.`,
+      canRemove
+        ? `${backText}. ${first}${removingLine} asks a user in a terminal to remove ${missingGates.length === 1 ? 'it' : 'them'} from the run.`
+        : `${backText}, or start a new run: no question removes a signed gate.`,
     )
   }
   return new RunStateError(

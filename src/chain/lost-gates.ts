@@ -19,6 +19,11 @@ export function lostGates(before: PlannedChain, now: PlannedChain): readonly str
   })
 }
 
+/** Returns those of the lost gates that open only by a signature: no question removes them from a run. */
+export function signedGates(before: PlannedChain, lost: readonly string[]): readonly string[] {
+  return lost.filter((step) => wayTo(before, step).at(-1)?.gate === 'signed')
+}
+
 function gatedSteps(root: PlannedChain): string[] {
   const steps = wholeChain(root).filter(({ gate }) => gate !== undefined)
   return steps

@@ -345,6 +345,8 @@ export interface RunJournal {
   reports: Map<string, ReportRecord>
   length: number
   resumptions: number
+  /** The gates that users removed from the run, in their order. */
+  removals: readonly (RemovedGates & { at: string })[]
   /** The last recorded status; undefined while the run is running, and after a crash. */
   status: RunStatus | undefined
   /** When the last process recorded that it left the run; undefined after a crash. */
@@ -395,6 +397,7 @@ export function runJournalOf(
     reports: new Map(),
     length: laterRecords.length,
     resumptions: 0,
+    removals: removalsOf(first),
     status: undefined,
     updatedAt: first.at,
     latestAt: Date.parse(first.at),
@@ -507,6 +510,7 @@ function apply(journal: RunJournal, record: ChainRecord, order: number): void {
       journal.tree = undefined
       journal.resumedAt = record.at
       journal.resumptions++
+      journal.removals = [...journal.removals, ...removalsOf(record)]
       break
     case 'status':
       journal.status = record.status
@@ -515,6 +519,10 @@ function apply(journal: RunJournal, record: ChainRecord, order: number): void {
       if (record.status !== 'cancelled') journal.pausedAt = record.at
       break
   }
+}
+
+function removalsOf({ removedGates, at }: Pick<RunRecord, 'removedGates' | 'at'>) {
+  return removedGates ? [{ ...removedGates, at }] : []
 }
 
 /** The process ended while it wrote the first record. */

@@ -1,4 +1,4 @@
-import { ancestryOf, refuseBelowAgent } from '#core/agent-ancestry'
+import { refuseBelowAgent } from '#core/agent-ancestry'
 import type { Context } from '#core/command'
 import { SkillrailError } from '#core/errors'
 import { sha256 } from '#core/json'
@@ -22,7 +22,7 @@ import { renderTimeline } from '#chain/timeline'
 import type { ChainProject } from './chains.ts'
 import { choiceOf, planToContinue } from './continue-run.ts'
 import { resumeOn } from './engines.ts'
-import { recordDecision, requiredGate, waitingGate } from './gates.ts'
+import { recordDecision, requiredGate, terminalStrength, waitingGate } from './gates.ts'
 import { type ConfinementChoice, idleSetup } from './run-setup.ts'
 import { executeRun } from './runs.ts'
 import { signApproval, statementOf } from './signed-approvals.ts'
@@ -52,7 +52,7 @@ export async function decideGate(
   const { line } = project
   const gate = await waitingGate(journal, context.runtime, step, line)
   const continuation = await continuationAfter(project, journal, gate, approved)
-  const strength = sign ? 'signed' : terminalStrength(context)
+  const strength = sign ? 'signed' : terminalStrength(context.runtime)
   if (approved) {
     const about = { plan: continuation.plan, runId, step: gate.step, line }
     refuseWeakApproval(context, about, { channel: 'terminal', strength })
@@ -71,6 +71,7 @@ export async function decideGate(
     prepare: recordDecision(gate, decision, line),
     arguments: words,
     command: 'approve',
+    refusesCancelled: true,
   } as const
   return await continueDecided(project, journal, resumption, options)
 }
@@ -126,11 +127,6 @@ function continuesAfterRejection({ root }: Plan, gated: string): boolean {
   return allSteps(root).some(
     ({ step, always, rework }) => always === true || (step === gated && rework !== undefined),
   )
-}
-
-/** What a question at this terminal proves about the user. */
-function terminalStrength({ runtime }: Pick<Context, 'runtime'>): 'attended' | 'unknown' {
-  return ancestryOf(runtime, process.pid).kind === 'none' ? 'attended' : 'unknown'
 }
 
 export function refuseWeakApproval(

@@ -1,9 +1,10 @@
+import { refuseBelowAgent } from '#core/agent-ancestry'
 import type { Context } from '#core/command'
 import { isYes, linesText, safeLine } from '#core/text'
 import type { ChainEvent } from '#chain/engine'
 import { ApprovalRefusedError } from '#chain/errors'
 import { lostGates } from '#chain/lost-gates'
-import type { Plan } from '#chain/plan-model'
+import { allSteps, type Plan } from '#chain/plan-model'
 import { answerWith, type RunAnswer } from '#chain/run-answer'
 import { planChanged, refuseImported } from '#chain/continuation'
 import { readResult } from '#chain/run-chain'
@@ -11,6 +12,7 @@ import type { RemovedGates, RunJournal } from '#chain/run-journal'
 import { isFailed } from '#chain/step-result'
 import { type ChainProject, planKept, usablePlan } from './chains.ts'
 import { resumeOn } from './engines.ts'
+import { requiredGate, terminalStrength } from './gates.ts'
 import type { ExecuteChoice } from './run-setup.ts'
 import { executeRun } from './runs.ts'
 import { openRun } from './stored-runs.ts'
@@ -61,13 +63,15 @@ export async function planToContinue(
 /** Asks before a run continues, or starts again, without a gate that it had. */
 export async function confirmLostGates(
   context: Context<ChainEvent>,
-  { run: { runId }, plan: before }: RunJournal,
+  { run: { runId, skill }, plan: before }: RunJournal,
   now: Plan,
   again: string,
 ): Promise<RemovedGates | undefined> {
   const steps = lostGates(before.root, now.root)
   if (steps.length === 0) return undefined
   const names = steps.join(', ')
+  refuseBelowAgent(context, `removing the approval of ${names}`)
+  refuseWeakRemoval(context, { runId, skill, steps, before })
   const refused = (code: string, message: string): ApprovalRefusedError =>
     new ApprovalRefusedError(
       code,
@@ -89,4 +93,34 @@ export async function confirmLostGates(
   })
   if (!isYes(answer)) throw refused('gate-removal-refused', `the run keeps its gates: ${names}`)
   return { steps, user: context.runtime.user() }
+}
+
+/**
+ * A gate is removed by a question that is at least as hard to forge as its approval, and nothing that a
+ * question gets is a signature.
+ */
+function refuseWeakRemoval(
+  { runtime, settings }: Context<ChainEvent>,
+  about: { runId: string; skill: string; steps: readonly string[]; before: Plan },
+): void {
+  const { runId, skill, steps, before } = about
+  const stepsWith = (strength: 'attended' | 'signed'): string[] =>
+    allSteps(before.root).flatMap(({ step, gate }) =>
+      steps.includes(step) && requiredGate(gate, settings) === strength ? [step] : [],
+    )
+  const signed = stepsWith('signed')
+  if (signed.length > 0) {
+    throw new ApprovalRefusedError(
+      'signed-gate-kept',
+      `the run ${runId} needs a signed approval of ${signed.join(', ')}, which no question removes`,
+      `Put the gate back, or start a new run: skillrail run ${skill}`,
+    )
+  }
+  const attended = stepsWith('attended')
+  if (attended.length === 0 || terminalStrength(runtime) === 'attended') return
+  throw new ApprovalRefusedError(
+    'gate-removal-too-weak',
+    `the gate of ${attended.join(', ')} is attended, so an answer at this terminal does not remove it`,
+    'Remove it in a terminal that no agent client has started, or put the gate back.',
+  )
 }

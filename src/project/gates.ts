@@ -1,3 +1,4 @@
+import { ancestryOf } from '#core/agent-ancestry'
 import type { Runtime } from '#core/runtime'
 import type { Settings } from '#core/settings'
 import type { Gate } from '#skill/model'
@@ -21,6 +22,7 @@ export async function waitingGate(
   step: string | undefined,
   line: RunLine,
 ): Promise<GateRecord> {
+  refuseCancelled(journal, line)
   const gates = await waitingGates(journal, clock)
   const matching = step === undefined ? gates : gates.filter((gate) => gate.step === step)
   const [gate, second] = matching
@@ -38,8 +40,19 @@ export async function waitingGate(
   )
 }
 
+/** @throws {RunStateError} for a cancelled run, which waits for nothing until a user resumes it */
+function refuseCancelled({ run: { runId }, status }: RunJournal, line: RunLine): void {
+  if (status !== 'cancelled') return
+  throw new RunStateError(
+    'run-cancelled',
+    `the run ${runId} was cancelled, so it takes no decision`,
+    `To let it wait for one again: ${line('runs resume', runId)}`,
+  )
+}
+
 /** Returns the gates that a run waits at: several where steps of a group have one. */
 export async function waitingGates(journal: RunJournal, clock: Runtime): Promise<GateRecord[]> {
+  if (journal.status === 'cancelled') return []
   return walkResult(await readResult(journal, clock)).flatMap((walked) => {
     const gate = journal.gates.get(walked.key)
     // A chain with waiting steps below has passed its own gate.
@@ -52,6 +65,11 @@ export async function waitingGates(journal: RunJournal, clock: Runtime): Promise
 function isOpen(journal: RunJournal, gate: GateRecord): boolean {
   const planned = allSteps(journal.plan.root).find(({ step }) => step === gate.step)
   return isApproved(gate, planned?.gate, journal.approvals.get(gate.key), undefined)
+}
+
+/** What a question at this terminal proves about the user. */
+export function terminalStrength(runtime: Runtime): 'attended' | 'unknown' {
+  return ancestryOf(runtime, process.pid).kind === 'none' ? 'attended' : 'unknown'
 }
 
 /** Returns the approval that a gate needs: the chain's, or a stronger one from the user's setting. */

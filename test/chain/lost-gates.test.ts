@@ -134,6 +134,56 @@ describe('a run that waits at a gate', () => {
     },
   )
 
+  it.each(['resume RUN --force', 'retry RUN', 'fork RUN --from deploy'])(
+    'keeps a signed gate, whatever is answered to %s',
+    async (line) => {
+      project.write('main', { metadata: ['chain: |', '  build', '  deploy gate=signed'] })
+      await command('run main')
+      const run = await runIdOf()
+      for (const step of ['  deploy', '  deploy gate', '  deploy gate=attended']) {
+        project.write('main', { metadata: ['chain: |', '  build', step] })
+        const { code, error } = await command(`runs ${line.replace('RUN', run)}`, { answer: 'y' })
+        expect(code).not.toBe(0)
+        expect(error).toMatchObject({
+          code: 'signed-gate-kept',
+          hint: expect.stringContaining('start a new run'),
+        })
+        const plain = await command(`runs resume ${run}`, { answer: 'y' })
+        expect(plain.error?.hint).toContain('start a new run')
+        expect(plain.error?.hint).not.toContain('--force')
+      }
+      expect(project.log()).toEqual(['build'])
+      expect((await command('runs list --json')).json.runs).toHaveLength(1)
+    },
+  )
+
+  it('shows who removed a gate, and when', async () => {
+    await command('run main')
+    const run = await runIdOf()
+    project.write('main', { metadata: ['chain: |', '  build', '  deploy'] })
+    await command(`runs resume ${run} --force`, { answer: 'y' })
+    const { lines } = await command(`runs show ${run}`)
+    const removal = /^deploy: gate removed from this run by \S.*, \d{4}-\d\d-\d\dT/
+    expect(lines.filter((line) => removal.test(line))).toHaveLength(1)
+  })
+
+  it('takes no decision after it was cancelled, until a user resumes it', async () => {
+    await command('run main')
+    const run = await runIdOf()
+    await command(`runs cancel ${run}`)
+    for (const decision of ['approve', 'reject']) {
+      const { error } = await command(`runs ${decision} ${run}`, { answer: 'y' })
+      expect(error).toMatchObject({
+        code: 'run-cancelled',
+        hint: expect.stringContaining(`runs resume ${run}`),
+      })
+    }
+    expect(project.log()).toEqual(['build'])
+    expect((await command(`runs resume ${run}`)).code).toBe(6)
+    expect((await command(`runs approve ${run}`, { answer: 'y' })).code).toBe(0)
+    expect(project.log()).toEqual(['build', 'deploy'])
+  })
+
   it.each(['main/SKILL.md', 'main', 'deploy'])('keeps its gate if %s is missing', async (path) => {
     await command('run main')
     const run = await runIdOf()

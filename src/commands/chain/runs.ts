@@ -85,6 +85,8 @@ interface ShownResult extends ShownRun, Pick<RunRecord, 'imported' | 'yesGates'>
   startedAt: string
   startedBy?: string | undefined
   approvals?: readonly ShownApproval[] | undefined
+  /** Gates that users removed from the run. */
+  removedGates?: RunJournal['removals'] | undefined
 }
 
 interface ShownApproval extends Pick<
@@ -121,6 +123,7 @@ export const show = defineCommand<ShownResult>()({
       yesGates,
       imported,
       approvals: approvalsOf(journal),
+      removedGates: journal.removals.length === 0 ? undefined : journal.removals,
     }
   },
   render: (run, screen) =>
@@ -130,6 +133,7 @@ export const show = defineCommand<ShownResult>()({
       ...renderTimeline(run, screen),
       ...resultLines(run),
       ...approvalLines(run),
+      ...removalLines(run),
       ...errorsOfRun(run),
     ]),
   formats: runFormats((run: ShownResult) => run),
@@ -160,6 +164,12 @@ function approvalLines({ approvals = [], yesGates, startedBy = 'the caller' }: S
     },
   )
   return [...inAdvance, ...lines].map((line) => safeLine(line))
+}
+
+function removalLines({ removedGates = [] }: ShownResult): string[] {
+  return removedGates.flatMap(({ steps, user, at }) =>
+    steps.map((step) => safeLine(`${step}: gate removed from this run by ${user}, ${at}`)),
+  )
 }
 
 interface CancelResult {
