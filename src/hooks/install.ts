@@ -9,6 +9,7 @@ import { findWorkspace, readRegularFile } from '#core/read-files'
 import type { Runtime } from '#core/runtime'
 import { requireWithin, writeFileAtomic, writeFileAtomicSync } from '#core/write-files'
 import { zod } from '#core/zod'
+import { TrustStore } from '#trust/store'
 import { adapters, launcherName, type Platform, platforms } from './adapters.ts'
 import { partsNeeded } from './context.ts'
 import { isAsBefore, withEntries, withoutEntries } from './edit-entries.ts'
@@ -19,6 +20,7 @@ import {
   type HookScope,
   installLauncher,
   largestInjection,
+  launcherDirectory,
   removeLauncher,
 } from './registration.ts'
 import { cacheDirectory, stateDirectory } from './trigger-cache.ts'
@@ -153,10 +155,71 @@ export async function uninstallHook(
       } catch {} // It contains files of another program.
     }
     if (record?.backup != null) rmSync(record.backup, { force: true })
-    const others = readRecords(runtime).filter((candidate) => candidate.path !== path)
-    if (record) writeRecords(runtime, others)
-    if (others.length === 0) removeOwnFiles(runtime)
+    if (record) {
+      const others = readRecords(runtime).filter((candidate) => candidate.path !== path)
+      writeRecords(runtime, others)
+    }
+    // Hooks of other projects can call the same program, so only a user's own last hook takes it away.
+    const isOwn = scope === 'user' && before !== after
+    if (isOwn && programCallers(runtime).length === 0) removeOwnFiles(runtime)
     return change
+  })
+}
+
+/** What became of the program that the hooks of all clients and projects call. */
+export interface ProgramChange {
+  path: string
+  /** `none`: it was not there. */
+  action: 'removed' | 'kept' | 'none'
+  /** The files that still call it. */
+  callers: readonly string[]
+}
+
+/**
+ * Removes the program that all hooks call, unless a file that is known here still calls it.
+ *
+ * @param without files that do not count, because their hooks would be removed before
+ */
+export async function uninstallProgram(
+  runtime: Runtime,
+  { dryRun, without = [] }: { dryRun: boolean; without?: readonly string[] },
+): Promise<ProgramChange> {
+  const path = launcherDirectory(runtime)
+  if (!existsSync(path)) return { path, action: 'none', callers: [] }
+  const decide = (): ProgramChange => {
+    const callers = programCallers(runtime).filter((caller) => !without.includes(caller))
+    return { path, action: callers.length > 0 ? 'kept' : 'removed', callers }
+  }
+  if (dryRun) return decide()
+  return await withFileLock(recordPath(runtime), async () => {
+    const change = decide()
+    if (change.action === 'removed') removeOwnFiles(runtime)
+    return await Promise.resolve(change)
+  })
+}
+
+/**
+ * Returns the files that call the launcher: those that were written here, and those of this project and of every
+ * project that the user trusts, which may have come with a clone.
+ */
+function programCallers(runtime: Runtime): string[] {
+  const { acceptances } = new TrustStore(runtime).read()
+  const workspaces = new Set([
+    findWorkspace(runtime.cwd, runtime),
+    ...acceptances.map(({ workspace }) => workspace),
+  ])
+  const paths = [
+    ...readRecords(runtime).map(({ path }) => path),
+    ...platforms.flatMap((platform) => [
+      configurationPath(platform, runtime, 'user', runtime.cwd),
+      ...[...workspaces].map((workspace) =>
+        configurationPath(platform, runtime, 'project', workspace),
+      ),
+    ]),
+  ]
+  return [...new Set(paths)].filter((path) => {
+    const reading = readRegularFile(path, { maxBytes: 16 * 1024 * 1024, keepMark: true })
+    return reading.ok ? reading.text.includes(launcherName) : reading.code !== 'file-missing'
   })
 }
 
@@ -215,6 +278,8 @@ function removeOwnFiles(runtime: Runtime): void {
   for (const directory of [cacheDirectory(runtime), ...directories]) {
     rmSync(directory, { recursive: true, force: true })
   }
+  // Records of files that have no hook any more.
+  writeRecords(runtime, [])
   removeLauncher(runtime)
 }
 

@@ -4,13 +4,16 @@ import {
   existsSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { installHook, uninstallHook } from '../../src/hooks/install.ts'
+import type { Runtime } from '../../src/core/runtime.ts'
+import { installHook, uninstallHook, uninstallProgram } from '../../src/hooks/install.ts'
+import { TrustStore } from '../../src/trust/store.ts'
 import { type Platform, platforms } from '../../src/hooks/adapters.ts'
 import { makeFixture } from './_fixture.ts'
 
@@ -362,3 +365,67 @@ it.skipIf(!isBuilt)(
     expect(Object.keys(files(home))).toEqual([])
   },
 )
+
+describe.skipIf(!isBuilt)('the program that all hooks call', () => {
+  const launcher = (home: string) => join(home, '.local/share/skillrail/hook/skillrail-hook')
+  const elsewhere = (runtime: Runtime, home: string): Runtime => ({
+    ...runtime,
+    cwd: join(home, 'unrelated'),
+  })
+
+  it.each(platforms)(
+    'stays when %s is removed from a project that has no hook (needs the build)',
+    async (platform) => {
+      const { runtime, home, write } = makeFixture()
+      write('unrelated/.git/HEAD', '')
+      await installHook(runtime, platform, { scope: 'project' })
+      const before = files(home)
+      await uninstallHook(elsewhere(runtime, home), platform, { scope: 'project' })
+      await uninstallHook(elsewhere(runtime, home), platform, { scope: 'user' })
+      expect(files(home)).toEqual(before)
+    },
+  )
+
+  it('stays for hooks that came with a clone, whatever --project removes (needs the build)', async () => {
+    const { runtime, home, write } = makeFixture()
+    await installHook(runtime, 'claude', { scope: 'project' })
+    const text = readFileSync(join(home, 'project/.claude/settings.json'), 'utf8')
+    write('unrelated/.git/HEAD', '')
+    write('unrelated/.claude/settings.json', text)
+    await uninstallHook(runtime, 'claude', { scope: 'project' })
+    expect(existsSync(launcher(home))).toBe(true)
+  })
+
+  it("stays after the user's last hook while a hook of a project calls it (needs the build)", async () => {
+    const { runtime, home, write } = makeFixture()
+    write('unrelated/.git/HEAD', '')
+    await installHook(runtime, 'claude', { scope: 'project' })
+    const other = elsewhere(runtime, home)
+    await installHook(other, 'codex', { scope: 'user' })
+    await uninstallHook(other, 'codex', { scope: 'user' })
+    const caller = join(home, 'project/.claude/settings.json')
+    expect(await uninstallProgram(other, { dryRun: false })).toMatchObject({
+      action: 'kept',
+      callers: [caller],
+    })
+    expect(existsSync(launcher(home))).toBe(true)
+    rmSync(caller)
+    expect(await uninstallProgram(other, { dryRun: true })).toMatchObject({ action: 'removed' })
+    expect(existsSync(launcher(home))).toBe(true)
+    expect(await uninstallProgram(other, { dryRun: false })).toMatchObject({ action: 'removed' })
+    expect(existsSync(launcher(home))).toBe(false)
+  })
+
+  it('stays for the hook of a trusted project that came with a clone (needs the build)', async () => {
+    const { runtime, home, write } = makeFixture()
+    await installHook(runtime, 'claude', { scope: 'project' })
+    const text = readFileSync(join(home, 'project/.claude/settings.json'), 'utf8')
+    await uninstallHook(runtime, 'claude', { scope: 'project' })
+    write('unrelated/.git/HEAD', '')
+    write('unrelated/.claude/settings.json', text)
+    const clone = join(home, 'unrelated')
+    await new TrustStore(runtime).accept(clone, [], { pinned: false, newText: false })
+    expect(await uninstallProgram(runtime, { dryRun: false })).toMatchObject({ action: 'kept' })
+    expect(existsSync(launcher(home))).toBe(true)
+  })
+})

@@ -1,13 +1,21 @@
+import { existsSync } from 'node:fs'
 import { dirname, relative } from 'node:path'
 import { type Context, defineCommand, option, type Screen } from '#core/command'
 import { contradiction, exitCode, SkillrailError, UsageError } from '#core/errors'
-import type { Runtime } from '#core/runtime'
-import { amount, didYouMean, linesText, safeLine, safeText } from '#core/text'
+import { type Runtime, userDirectories } from '#core/runtime'
+import { amount, didYouMean, linesText, safeLine, safeText, shellWord } from '#core/text'
 import { unifiedDiff } from '#core/unified-diff'
 import { adapters, isPlatform, launcherName, type Platform, platforms } from '#hooks/adapters'
 import { wayToRead } from '#rail/new-rail'
 import { refuseWhileGuarded } from '#rail/refuse'
-import { type FileChange, installHook, uninstallHook } from '#hooks/install'
+import {
+  type FileChange,
+  installHook,
+  type ProgramChange,
+  uninstallHook,
+  uninstallProgram,
+} from '#hooks/install'
+import { launcherDirectory } from '#hooks/registration'
 import {
   type ChainStart,
   chainStarts,
@@ -37,6 +45,10 @@ interface ChangesResult {
   })[]
   errors: readonly { platform: Platform; code: string; message: string }[]
   dryRun: boolean
+  /** The program that all hooks call; after the removal of the user's own hooks. */
+  program?: ProgramChange
+  /** The folders of Skillrail that stay; after the removal of the user's own hooks. */
+  kept?: readonly string[]
   /** What the user still has to do before a hook runs; after an installation. */
   steps?: readonly { platform: Platform; text: string }[]
   /** How the chains that run as rails here are called; after an installation. */
@@ -113,15 +125,50 @@ function unreadLines(starts: readonly ChainStart[], runtime: Runtime): string[] 
 export const uninstall = defineCommand<ChangesResult>()({
   arguments: { '[client...]': 'clients to remove the hook from; default: all' },
   options: changeOptions,
-  details: 'A file that nobody else has changed is put back byte for byte.',
+  details: `A file that nobody else has changed is put back byte for byte. The program that all hooks call goes with
+your own hooks, unless a file that is known here still calls it; --project leaves it where it is.`,
   examples: ['hooks uninstall claude'],
   async run(context, values) {
     const named = values.arguments.map(clientNamed)
     if (!values.dryRun) refuseWhileGuarded(context, 'hooks uninstall')
-    return await changeEach(context, named.length === 0 ? platforms : named, values, uninstallHook)
+    if (named.length > 0 || values.project) {
+      return await changeEach(
+        context,
+        named.length === 0 ? platforms : named,
+        values,
+        uninstallHook,
+      )
+    }
+    const { runtime } = context
+    const path = launcherDirectory(runtime)
+    const wasThere = existsSync(path)
+    const result = await changeEach(context, platforms, values, uninstallHook)
+    const { dryRun } = values
+    const planned = result.changes.filter(({ changed }) => dryRun && changed)
+    const without = planned.map((change) => change.path)
+    const last = await uninstallProgram(runtime, { dryRun, without })
+    // It went with the last hook of the user.
+    const isGone = wasThere && last.action === 'none'
+    const program = isGone ? { ...last, action: 'removed' as const } : last
+    const kept = Object.values(userDirectories(runtime)).filter((folder) => existsSync(folder))
+    return { ...result, program, kept }
   },
   exitCode: codeOf,
   render: changesText,
+  notes({ program, kept = [], dryRun }) {
+    const callers = program?.callers ?? []
+    const folders = kept.map((folder) => shellWord(folder)).join(' ')
+    return [
+      program?.action === 'kept' &&
+        `The program of the hook stays, because these call it: ${safeLine(callers.join(', '))}. In each project: skillrail hooks uninstall --project`,
+      program?.action === 'removed' &&
+        'Hooks of other projects do nothing from now on, and neither do their guards: skillrail hooks install brings the program back.',
+      program?.action !== 'kept' &&
+        folders !== '' &&
+        !dryRun &&
+        `What you trust, runs, logs, settings and caches stay. To remove them too: rm -r ${safeLine(folders)}`,
+    ]
+  },
 })
 
 async function changeEach(
@@ -166,22 +213,24 @@ function described({ before, after, ...facts }: FileChange): Change {
   return { ...facts, changed, after, action: changed ? action : 'none', diff }
 }
 
-function changesText({ changes, dryRun }: ChangesResult, screen: Screen): string {
+function changesText({ changes, dryRun, program }: ChangesResult, screen: Screen): string {
+  const isRemoved = program?.action === 'removed'
   if (dryRun) {
-    return linesText(
-      changes.flatMap(({ platform, path, action, diff }) => {
+    return linesText([
+      ...changes.flatMap(({ platform, path, action, diff }) => {
         const { title } = adapters[platform]
         if (action === 'none') return `${title}: nothing to change: ${safeLine(path)}`
         return [`${title}: would be ${action}: ${safeLine(path)}`, safeText(diff)]
       }),
-    )
+      isRemoved && `hook program: would be removed: ${safeLine(program.path)}`,
+    ])
   }
-  return screen.table(
-    changes.map(({ platform, path, action }) => {
-      const done = action === 'none' ? 'nothing to change' : action
-      return [adapters[platform].title, done, safeLine(path)]
-    }),
-  )
+  const rows = changes.map(({ platform, path, action }) => {
+    const done = action === 'none' ? 'nothing to change' : action
+    return [adapters[platform].title, done, safeLine(path)]
+  })
+  const ofProgram = isRemoved ? [['hook program', 'removed', safeLine(program.path)]] : []
+  return screen.table([...rows, ...ofProgram])
 }
 
 function codeOf({ errors }: ChangesResult): 0 | 1 {
