@@ -331,9 +331,20 @@ function settle(core: EngineCore, entry: Entry, outcome: Outcome): void {
   const announce = (): void => announceEnd(core, entry, outcome, at)
   if (outcome.kind !== 'finished' || !core.writer) return announce()
   entry.order = core.order++
-  core.journal.done.set(key, { type: 'done', key, outcome, order: entry.order })
+  const record = { type: 'done', key, outcome, tree: treeAfter(core, entry, outcome) } as const
+  core.journal.done.set(key, { ...record, order: entry.order })
   const callbacks = { written: announce, failed: (error: unknown) => core.fail(error) }
-  core.writer.defer({ type: 'done', key, outcome }, callbacks)
+  core.writer.defer(record, callbacks)
+}
+
+/** The files on which a step, or the check of a nested chain, succeeded. */
+function treeAfter(
+  { runner, readTree }: EngineCore,
+  { kind, call }: Entry,
+  { output }: FinishedOutcome,
+): string | undefined {
+  const isExecuted = kind === 'task' || call.step.verify !== undefined
+  return runner && isExecuted && output.status === 'success' ? readTree?.() : undefined
 }
 
 function announceEnd(core: EngineCore, entry: Entry, outcome: Outcome, at: string): void {
@@ -465,6 +476,8 @@ interface JournalEngineOptions {
   defaultTimeoutMs?: number
   /** The time-out of a nested chain also counts while no process runs. */
   countsAbsence?: boolean
+  /** Returns Git's ID of the working tree. */
+  readTree?: (() => string | undefined) | undefined
   /** Without a runner, called for a step that would be executed or handed out now. */
   onDue?: ((call: TaskCall) => void) | undefined
 }

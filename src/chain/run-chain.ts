@@ -59,7 +59,7 @@ export interface RunSetup {
   yesGates: boolean
   /** Whether a key in the user's list signed an approval. By default, no signature counts. */
   isSigned?: ((runId: string, gate: GateRecord, decision: ApprovalRecord) => boolean) | undefined
-  /** Returns the working tree at the end of the run, for a proof. */
+  /** Returns the working tree at the end of a step and of the run, for a proof. */
   readTree?: (() => RecordedTree | undefined) | undefined
   /** Interrupts the run: ends the processes of its steps. A resume repeats those steps. */
   signal: AbortSignal
@@ -152,6 +152,7 @@ async function execute(
     signal,
     onEvent,
     yesGates: approvedInAdvance(journal),
+    readTree: stepTrees(setup),
     defaultTimeoutMs: settings.timeout * 1000,
     // No process runs between two reports, but the time counts.
     countsAbsence: isStepper,
@@ -174,6 +175,22 @@ async function execute(
     await engine.idle()
   }
 }
+
+/** Reads the tree after each step, until that once takes too long or fails. */
+function stepTrees({ readTree, runtime }: RunSetup): () => string | undefined {
+  let isGivenUp = false
+  return () => {
+    if (isGivenUp) return undefined
+    const begin = runtime.elapsed()
+    const tree = readTree?.()
+    const isRead = tree !== undefined && 'tree' in tree
+    isGivenUp = !isRead || runtime.elapsed() - begin > maxTreeMs
+    return isRead ? tree.tree : undefined
+  }
+}
+
+/** A step that waited longer for its record would be slower than users accept. */
+const maxTreeMs = 500
 
 /** Lowers the strength of an approval with an invalid signature: a journal can claim to be signed. */
 function distrustUnsigned({ run, approvals, gates }: RunJournal, { isSigned }: RunSetup): void {

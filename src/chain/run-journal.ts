@@ -127,7 +127,14 @@ function recordSchema() {
       server: z.object({ engine: z.literal('restate'), url: text, adminUrl: text }).optional(),
     }),
     z.object({ type: z.literal('start'), ...step }),
-    z.object({ type: z.literal('done'), key: text, outcome, reused: z.literal(true).optional() }),
+    z.object({
+      type: z.literal('done'),
+      key: text,
+      outcome,
+      reused: z.literal(true).optional(),
+      /** Git's ID of the working tree when the step ended; absent in older journals, and if it was not read. */
+      tree: text.optional(),
+    }),
     z.object({
       type: z.literal('decided'),
       key: text,

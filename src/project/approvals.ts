@@ -26,6 +26,7 @@ import { recordDecision, requiredGate, terminalStrength, waitingGate } from './g
 import { type ConfinementChoice, idleSetup } from './run-setup.ts'
 import { executeRun } from './runs.ts'
 import { signApproval, statementOf } from './signed-approvals.ts'
+import { stepsOnOtherFiles } from './step-trees.ts'
 import { findRun } from './stored-runs.ts'
 
 export interface GateDecision {
@@ -60,7 +61,8 @@ export async function decideGate(
   // Refused before anybody is asked.
   if (approved) argumentsOf(journal, words)
   const again = line(approved ? 'runs approve' : 'runs reject', runId, sign ? ['--sign'] : [])
-  const shown = await confirm(context, { runId, step: gate.step, approved, again }, journal)
+  const question = { runId, step: gate.step, approved, again }
+  const shown = await confirm(context, question, project, journal)
   const at = new Date(context.runtime.now()).toISOString()
   const about = { channel: 'terminal', strength, user: context.runtime.user() } as const
   const signature = sign ? signApproval(context, statementOf(runId, gate, at)) : undefined
@@ -172,12 +174,14 @@ export function shownRecord(shown: ShownResults): { shown: ShownResults; shownDi
 async function confirm(
   context: Context<ChainEvent>,
   about: { runId: string; step: string; approved: boolean; again: string },
+  project: ChainProject,
   journal: RunJournal,
 ): Promise<ShownResults> {
   const { runId, step, approved, again } = about
   const result = await readResult(journal, context.runtime)
   const outputs = result.attempts.at(-1)?.chain_state.previous_outputs ?? []
   const failed = outputs.filter((output) => output.status !== 'success')
+  const unseen = stepsOnOtherFiles(project, journal, result)
   const refused = (code: string, message: string): ApprovalRefusedError =>
     new ApprovalRefusedError(code, message, `In a terminal: ${again}`)
   const answer = await context.ask({
@@ -191,6 +195,14 @@ async function confirm(
             `FAILED before ${safeLine(printedText(`${step}: ${name}: ${why}`))}`,
           )
         }),
+        ...(unseen.length === 0
+          ? []
+          : [
+              screen.style(
+                'red',
+                `FILES CHANGED since these steps ran: ${safeLine(unseen.join(', '))}`,
+              ),
+            ]),
         ...renderTimeline(result, screen),
         ...resultLines(result),
       ]),

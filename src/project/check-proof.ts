@@ -25,7 +25,7 @@ import { proofsFolder, recordedTree, treeOfCommit } from './work-tree.ts'
 
 /** One thing that a proof shows or does not. `unchecked`: nothing was asked about it. */
 export interface ProofLine {
-  subject: 'file' | 'run' | 'tree' | 'chain' | 'step' | 'approval' | 'signature' | 'rerun'
+  subject: 'file' | 'run' | 'tree' | 'chain' | 'step' | 'files' | 'approval' | 'signature' | 'rerun'
   status: 'passed' | 'failed' | 'unchecked'
   text: string
 }
@@ -51,6 +51,8 @@ export interface ProofQuestion {
   approval: ApprovalStrength | undefined
   /** A file with the keys that may sign. One in the project is read from the base. */
   allowedSigners: string | undefined
+  /** Whether a step that ended on other files than the run fails the proof. */
+  sameFiles: boolean
   rerun: boolean
 }
 
@@ -80,6 +82,7 @@ export async function checkProof(
     ...treeLines(subject),
     ...chainLines(subject),
     ...stepLines(subject),
+    ...filesLines(subject),
     ...approvalLines(subject),
     ...signatureLines(subject),
   ]
@@ -302,6 +305,46 @@ const endedStatuses: ReadonlySet<string> = new Set([
   ...unstartedStatuses,
 ])
 
+/**
+ * Compares the files on which steps succeeded with those of the end of the run. A check that runs again needs
+ * no comparison.
+ */
+function filesLines({ proof, question }: ProofSubject): ProofLine[] {
+  const proven = proof.steps.filter(
+    (step) => isProven(step) && !(question.rerun && hasProvenCheck(step)),
+  )
+  const line = question.sameFiles ? failed : unchecked
+  const others = proven.filter(({ tree }) => tree && tree !== proof.repository.tree)
+  const unknown = proven.filter(({ tree }) => !tree)
+  const lines = [
+    ...(others.length === 0
+      ? []
+      : [
+          line('files', `${namesOf(others)}: succeeded on other files than the end of the run has`),
+        ]),
+    ...(unknown.length === 0
+      ? []
+      : [line('files', `${namesOf(unknown)}: the files are not recorded on which it succeeded`)]),
+  ]
+  if (lines.length > 0 || proven.length === 0) return lines
+  return [passed('files', `${namesOf(proven)}: succeeded on the files of the end of the run`)]
+}
+
+/** Whether something else than a report says that a step is done: an exit code, a check or a user. */
+function isProven(step: ProvenStep): boolean {
+  const { status, evidence, kind } = step
+  if (status !== 'success' || evidence === null || evidence === 'self-reported') return false
+  return kind !== 'chain' || hasProvenCheck(step)
+}
+
+function hasProvenCheck({ check, verify }: ProvenStep): boolean {
+  return check !== null || verify !== null
+}
+
+function namesOf(steps: readonly ProvenStep[]): string {
+  return steps.map(({ step }) => step).join(', ')
+}
+
 function evidenceText(steps: readonly ProvenStep[]): string {
   const tasks = steps.filter(({ kind }) => kind !== 'chain')
   const words = tasks.map(({ status, evidence }) =>
@@ -480,7 +523,13 @@ async function rerunLines(
   }
   const { directory } = proof.chain
   const checks = await rerunChecks(project, { directory, chain })
-  return checks.map(({ isDone, text }) => (isDone ? passed('rerun', text) : failed('rerun', text)))
+  const lines = checks.map(({ isDone, text }) =>
+    isDone ? passed('rerun', text) : failed('rerun', text),
+  )
+  const others = proof.steps.filter((step) => step.kind !== 'chain' && !hasProvenCheck(step))
+  if (others.length === 0) return lines
+  const text = `${namesOf(others)}: not run again, because only checks are`
+  return [...lines, unchecked('rerun', text)]
 }
 
 function newestProof({ workspace }: ChainProject): string | undefined {

@@ -92,6 +92,8 @@ function makeSchema(z: typeof Zod) {
     checkFilesChanged: z.array(text),
     /** Digest of status, result, errors, metrics and artifacts, with secrets masked; null without an output. */
     output: digest.nullable(),
+    /** The working tree when the step succeeded; null if it was not read. Absent in older proofs. */
+    tree: object.nullable().optional(),
     /** It was left out by `--from` or `--only`. */
     excluded: z.boolean(),
     /** Its failure does not count. */

@@ -8,7 +8,7 @@ import { RunStateError } from '#chain/errors'
 import { allSteps, type PlannedStep, stepOfKey } from '#chain/plan-model'
 import { readResult } from '#chain/run-chain'
 import type { ApprovalRecord, RecordedTree, RunJournal } from '#chain/run-journal'
-import { isFinal, statusOfRun, walkResult } from '#chain/step-result'
+import { isFinal, statusOfRun, type WalkedStep, walkResult } from '#chain/step-result'
 import type { RunLine } from '#chain/run-line'
 import type { RunContext } from './chains.ts'
 import { Git } from './git.ts'
@@ -99,7 +99,11 @@ async function proofOf(journal: RunJournal, context: RunContext, line: RunLine):
         plan: plan.digest,
       },
       steps: allSteps(plan.root).map((step) =>
-        provenStep(step, steps.find((walked) => walked.step.step === step.step)?.step),
+        provenStep(
+          step,
+          journal,
+          steps.find((walked) => walked.step.step === step.step),
+        ),
       ),
       approvals: [...journal.approvals.values()].map((record) => provenApproval(journal, record)),
       versions: {
@@ -143,7 +147,12 @@ function treeOf({ run: { runId, server }, tree }: RunJournal): Tree {
   )
 }
 
-function provenStep(planned: PlannedStep, result: StepResult | undefined): ProvenStep {
+function provenStep(
+  planned: PlannedStep,
+  journal: RunJournal,
+  walked: WalkedStep | undefined,
+): ProvenStep {
+  const result = walked?.step
   const { step, skill, path, digest, gate, check, verify, excluded, allowFailure } = planned
   return {
     step,
@@ -158,6 +167,7 @@ function provenStep(planned: PlannedStep, result: StepResult | undefined): Prove
     verify: verify ?? null,
     checkFilesChanged: [...(result?.changedFiles ?? [])],
     output: outputDigest(result),
+    tree: (walked && journal.done.get(walked.key)?.tree) ?? null,
     excluded: excluded ?? false,
     allowFailure: allowFailure ?? false,
     reused: result?.reused ?? false,

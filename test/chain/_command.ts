@@ -44,6 +44,8 @@ export interface CommandAnswer {
 export interface CommandFixture {
   /** What the person at the terminal answers; undefined: there is no terminal. */
   answer?: string | undefined
+  /** Gets what the terminal shows. */
+  onQuestion?: ((text: string) => void) | undefined
   now?: (() => number) | undefined
   signal?: AbortSignal | undefined
   env?: Readonly<Record<string, string>> | undefined
@@ -86,7 +88,8 @@ export async function runCommand(
     stdin: Readable.from([]),
     stdout: sink((text) => void (stdout += text)),
     stderr: sink((text) => void notes.push(codeOf(text) ?? text.trimEnd())),
-    terminal: fixture.answer === undefined ? undefined : terminalSaying(fixture.answer),
+    terminal:
+      fixture.answer === undefined ? undefined : terminalSaying(fixture.answer, fixture.onQuestion),
   }
   let code: number
   let error: SkillrailError | undefined
@@ -117,8 +120,16 @@ function codeOf(text: string): string | undefined {
 }
 
 /** A terminal at which somebody types one line. */
-function terminalSaying(answer: string): NonNullable<Io['terminal']> {
-  const output = new Writable({ write: (_chunk, _encoding, done) => done() })
+function terminalSaying(
+  answer: string,
+  onQuestion: CommandFixture['onQuestion'],
+): NonNullable<Io['terminal']> {
+  const output = new Writable({
+    write: (chunk, _encoding, done) => {
+      onQuestion?.(String(chunk))
+      done()
+    },
+  })
   return { input: Readable.from([`${answer}\n`]), output }
 }
 

@@ -105,6 +105,11 @@ describe('the check of a proof', () => {
       },
       { subject: 'chain', status: 'passed', text: `release is the one of ${base}` },
       { subject: 'step', status: 'passed', text: 'steps: 2 exit-code, 1 verified' },
+      {
+        subject: 'files',
+        status: 'passed',
+        text: 'build, test, helped: succeeded on the files of the end of the run',
+      },
       { subject: 'signature', status: 'unchecked', text: 'it is not signed' },
       { subject: 'rerun', status: 'unchecked', text: 'no check was run again (--rerun)' },
     ])
@@ -320,7 +325,7 @@ describe('the file of a proof', () => {
     const places = placesIn(JSON.parse(text))
     // These are for readers: nothing in the repository says what they should be.
     const free =
-      /\.(?:user|arguments|startedAt|endedAt|durationMs|output|versions|uncommitted|requireVerified|mode|id|plan|paths|count|skillrail|client|checkFilesChanged|allowFailure|digest)\b/
+      /\.(?:steps\.\d+\.tree|user|arguments|startedAt|endedAt|durationMs|output|versions|uncommitted|requireVerified|mode|id|plan|paths|count|skillrail|client|checkFilesChanged|allowFailure|digest)\b/
     const values = fc.constantFrom<unknown>(null, '', 'x', 1, -1, true, [], {}, ['x'])
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...places), values, async (place, value) => {
@@ -362,9 +367,16 @@ describe('checks that are run again', () => {
 
   it('are those of the base, in the working tree', async () => {
     const { code, lines } = await check(`${all()} --rerun`, head, trusted)
-    expect({ code, last: lines.at(-1) }).toEqual({
+    expect({ code, last: lines.slice(-2) }).toEqual({
       code: 0,
-      last: { subject: 'rerun', status: 'passed', text: 'test: test -f src.txt passed again' },
+      last: [
+        { subject: 'rerun', status: 'passed', text: 'test: test -f src.txt passed again' },
+        {
+          subject: 'rerun',
+          status: 'unchecked',
+          text: 'build, helped: not run again, because only checks are',
+        },
+      ],
     })
   })
 
@@ -461,6 +473,82 @@ describe('approvals in a proof', () => {
     expect((await check('--approval prompted')).failed).toEqual([
       'no step has a gate, so nobody approved anything',
     ])
+  })
+})
+
+describe('the files on which steps succeeded', () => {
+  let changed: Repository
+  beforeEach(() => {
+    changed = makeRepository()
+    changed.skills({
+      ship: { metadata: ['chain: |', '  lint', '  look check="true"', '  publish gate'] },
+      lint: { run: 'test "$(cat index.js)" = whole' },
+      look: {},
+      publish: { run: 'echo published' },
+    })
+    changed.write('index.js', 'whole\n')
+    changed.commit()
+  })
+  afterEach(() => changed.remove())
+
+  async function proven(isBroken: boolean): Promise<{ question: string; shown: string }> {
+    await changed.command('chain start ship')
+    const report = 'chain report latest --step look --status success --result done'
+    expect((await changed.command(report)).code).toBe(6)
+    if (isBroken) {
+      changed.write('index.js', 'broken\n')
+      changed.commit()
+    }
+    const { code, notes } = await changed.command('runs approve latest', { answer: 'y' })
+    expect(code).toBe(0)
+    await changed.prove()
+    const question = '--commit HEAD --base HEAD~1 --approval unknown --require verified'
+    return { question, shown: notes.join('\n') }
+  }
+
+  const filesLines = ({ lines }: CheckResult) => lines.filter(({ subject }) => subject === 'files')
+  const trusted = { env: { SKILLRAIL_WORKSPACE_TRUST: 'trusted' } }
+
+  it('are compared with those of the end, and the approval says which steps have not seen them', async () => {
+    const { question, shown } = await proven(true)
+    expect(shown).toContain('FILES CHANGED since these steps ran: lint, look')
+    const warned = await changed.check(question)
+    expect(warned.code).toBe(0)
+    expect(filesLines(warned)).toEqual([
+      {
+        subject: 'files',
+        status: 'unchecked',
+        text: 'lint, look: succeeded on other files than the end of the run has',
+      },
+    ])
+    const strict = await changed.check(`${question} --same-files`)
+    expect(strict).toMatchObject({ code: 1, failed: [expect.stringContaining('lint, look: ')] })
+    // A check that runs again sees the last files; a script does not run again.
+    const again = await changed.check(`${question} --rerun`, trusted)
+    expect(again.code).toBe(0)
+    expect(filesLines(again)).toMatchObject([{ text: expect.stringMatching(/^lint: succ/) }])
+    expect(again.lines.at(-1)).toEqual({
+      subject: 'rerun',
+      status: 'unchecked',
+      text: 'lint, publish: not run again, because only checks are',
+    })
+    const both = await changed.check(`${question} --rerun --same-files`, trusted)
+    expect(both).toMatchObject({ code: 1, failed: [expect.stringMatching(/^lint: succ/)] })
+  })
+
+  it('pass without a change, and are not known to a proof that lacks them', async () => {
+    const { question, shown } = await proven(false)
+    expect(shown).not.toContain('FILES CHANGED')
+    const same = await changed.check(`${question} --same-files`)
+    expect({ code: same.code, lines: filesLines(same) }).toMatchObject({
+      code: 0,
+      lines: [{ status: 'passed', text: expect.stringContaining('lint, look, publish: ') }],
+    })
+    changed.edit(({ predicate: { steps } }) => {
+      for (const step of steps) delete step['tree']
+    })
+    const unknown = await changed.check(`${question} --same-files`)
+    expect(unknown.failed).toEqual([expect.stringContaining('are not recorded')])
   })
 })
 

@@ -51,6 +51,10 @@ export const check = defineCommand<CheckedProof>()({
       '--allowed-signers <file>',
       'the keys that may sign; of a file in the project, the version of --base counts',
     ),
+    sameFiles: option.flag(
+      '--same-files',
+      'each step must have succeeded on the files of the end of the run; a check that --rerun repeats need not',
+    ),
     rerun: option.flag(
       '--rerun',
       'run the checks of the chain of --base again, in this working tree',
