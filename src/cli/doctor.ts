@@ -9,7 +9,8 @@ import { type EngineChoice, engineOptions, wantsServer } from '#project/engines'
 import { checkSandbox } from '#exec/check'
 import { checkHooks } from '#hooks/status'
 import { checkLibrary } from '#library/check'
-import { checkGuards, checkSkillLock, checkTrust } from '#trust/check'
+import { checkGuards } from '#project/guards-here'
+import { checkSkillLock, checkTrust } from '#trust/check'
 import { markOf } from './overview.ts'
 
 interface DoctorResult {
@@ -22,7 +23,8 @@ export const command = defineCommand<DoctorResult>()({
     probe: option.flag('--probe', 'call the hook of every client as the client would'),
   },
   helpsToRepair: true,
-  details: 'Exits with 1 if a problem prevents skillrail from working.',
+  details:
+    'Exits with 1 if a problem prevents skillrail from working, or if nothing here enforces a guard that always applies.',
   examples: ['doctor'],
   async run(context, values) {
     return {

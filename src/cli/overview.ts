@@ -55,7 +55,9 @@ it. Ends with 1 if anything is invalid or failed.`,
     return linesText([
       screen.style('bold', safeLine(workspace)),
       ...settingsLines(settingsErrors, screen),
-      ...parts.filter(({ total }) => total > 0).flatMap((part) => partLines(part, screen)),
+      ...parts
+        .filter(({ total, entries }) => total > 0 || entries.length > 0)
+        .flatMap((part) => partLines(part, screen)),
       next.length > 0 && `\nThere are no skills here. Next steps:\n${steps.trimEnd()}`,
     ])
   },

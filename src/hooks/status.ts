@@ -28,7 +28,6 @@ import {
 import { railFacts, type RailLimit, railLimits } from './rail-facts.ts'
 import { fileProblem, switchedOff, type SwitchedOff } from './switches.ts'
 import { type HookTrace, readTraces } from './trace.ts'
-import { type AppliedGuards, appliedGuards } from '#trust/accepted-guards'
 import type { Check, CheckContext } from '#core/command'
 
 export type Registered =
@@ -43,8 +42,6 @@ export interface HooksStatus {
   /** One call of the hook; undefined without a launcher. */
   probe: HookProbe | undefined
   platforms: readonly PlatformStatus[]
-  /** The guards that apply in this folder without a rail. */
-  guards: AppliedGuards
 }
 
 /** The hook of one client, according to files and the hook's log. */
@@ -70,6 +67,8 @@ export interface PlatformStatus {
   rivals: string[]
   /** Events that the client does not report, or takes no answer for. */
   missing: (typeof eventKinds)[number][]
+  /** Whether its hook denies calls here; `unknown`: if the client trusts the hook. */
+  denies: RunAnswer['answer']
   /** Whether chains run there as rails. */
   rail: RailState
   /** What the client cannot do for a rail. */
@@ -112,7 +111,7 @@ export async function hooksStatus(runtime: Runtime): Promise<HooksStatus> {
   const launcher = { path: launcherPath(runtime), state: launcherState(runtime) }
   const statuses = platformStatuses(runtime, platforms)
   const probe = launcher.state === 'missing' ? undefined : await probeHook(runtime, 'claude')
-  return { launcher, probe, platforms: statuses, guards: appliedGuards(runtime) }
+  return { launcher, probe, platforms: statuses }
 }
 
 export function platformStatuses(runtime: Runtime, wanted: readonly Platform[]): PlatformStatus[] {
@@ -199,6 +198,7 @@ function platformStatus(runtime: Runtime, platform: Platform, facts: PlaceFacts)
     steps: [...new Set(steps)],
     rivals: isThere(places) ? rivalsOf(platform, runtime, facts.workspace) : [],
     missing: eventKinds.filter((kind) => events[kind] === undefined),
+    denies: deniesCalls(platform, places, runs, facts.launcher),
     rail,
     limits: railLimits(platform),
     note,
@@ -347,6 +347,31 @@ function railState(
   return { state: 'outdated', reason }
 }
 
+/** Whether a client calls a hook of this version before a tool runs. */
+function deniesCalls(
+  platform: Platform,
+  places: Record<HookScope, Registered> & { package: PackageStatus | undefined },
+  runs: PlatformStatus['runs'],
+  launcher: LauncherState,
+): RunAnswer['answer'] {
+  if (adapters[platform].events.before === undefined) return 'no'
+  const scopes = launcher === 'current' ? (['user', 'project'] as const) : []
+  const answers = scopes.flatMap((scope) => {
+    const isWhole = placeProblem(platform, places[scope]) === undefined
+    return isWhole ? (runs[scope]?.answer ?? []) : []
+  })
+  const all = [...answers, ...(places.package ? [places.package.run.answer] : [])]
+  return all.find((one) => one === 'yes') ?? all.find((one) => one === 'unknown') ?? 'no'
+}
+
+/** What makes these clients deny calls: the steps of hooks that do not run, or an installation. */
+export function stepsToDeny(clients: readonly PlatformStatus[]): string {
+  const steps = clients
+    .filter((client) => isThere(client) && client.denies !== 'yes')
+    .flatMap((client) => client.steps)
+  return steps.length > 0 ? [...new Set(steps)].join(' ') : 'Run: skillrail hooks install'
+}
+
 /** What a registration lacks for rails. */
 function placeProblem(platform: Platform, place: Registered): string | undefined {
   if (place.state === 'broken') return place.reason
@@ -455,7 +480,7 @@ export function willRun(
   const { title, program, looksUp, steps } = adapters[platform]
   const { launcher, cwd, workspace } = facts
   if (launcher === 'missing') {
-    const reason = 'the launcher that it calls is gone'
+    const reason = 'the launcher that it calls is missing on this machine'
     return { answer: 'no', reason, step: 'Run: skillrail hooks install' }
   }
   if (scope === 'project' && !looksUp && cwd !== workspace) {

@@ -11,7 +11,13 @@ import {
 } from '#chain/plan-model'
 import { adapters, isPlatform, type Platform, platforms } from '#hooks/adapters'
 import { chainCalls, railFacts, type RailLimit, railLimits } from '#hooks/rail-facts'
-import { type PlatformStatus, platformStatuses, type RailState } from '#hooks/status'
+import {
+  isThere,
+  type PlatformStatus,
+  platformStatuses,
+  type RailState,
+  stepsToDeny,
+} from '#hooks/status'
 import { discoverOptionsFrom, discoverSkills } from '#library/discover'
 import type { RunContext } from '#project/chains'
 import { type PlanAnswer, type PlanOptions, planSkill } from '#project/runs'
@@ -58,7 +64,7 @@ export async function planForClients(
         withRailHint(one, { isOfRail, isOff, statuses, client, ready }),
       )
   const unenforced =
-    guards.length > 0 && ready.length === 0 ? [noHook(shown, place, isOff, client)] : []
+    guards.length > 0 && ready.length === 0 ? [noHook(shown, place, isOff, client, statuses)] : []
   const answer = { ...shown, diagnostics: [...diagnostics, ...unenforced] }
   const [status] = statuses
   return client === undefined || !status
@@ -140,8 +146,15 @@ function withRailHint(
     ? 'An agent client does the step as a rail once the setting rail.start is "invoked".'
     : ready.length > 0
       ? `An agent client does the step as a rail if it reads the chain's folder. Those with the hook do not: ${titles}.`
-      : `An agent client does the step as a rail after: skillrail hooks install${client === undefined ? '' : ` ${client}`}.`
+      : hasIdleHook(statuses)
+        ? `An agent client does the step as a rail once its hook runs. ${stepsToDeny(statuses)}`
+        : `An agent client does the step as a rail after: skillrail hooks install${client === undefined ? '' : ` ${client}`}.`
   return { ...diagnostic, hint: `${rail} ${diagnostic.hint ?? ''}`.trim() }
+}
+
+/** Whether a hook is here that does not run, and something else than an installation helps. */
+function hasIdleHook(statuses: readonly PlatformStatus[]): boolean {
+  return statuses.some((status) => isThere(status) && status.steps.length > 0)
 }
 
 function noHook(
@@ -149,10 +162,11 @@ function noHook(
   place: Pick<Diagnostic, 'path'>,
   isOff: boolean,
   client: Platform | undefined,
+  statuses: readonly PlatformStatus[],
 ): Diagnostic {
   const who =
     client === undefined
-      ? 'no client has the hook'
+      ? `no client has ${statuses.some(isThere) ? 'a working hook' : 'the hook'}`
       : `${adapters[client].title} has no working hook`
   return {
     code: 'guard-not-enforced',
@@ -160,7 +174,9 @@ function noHook(
     message: `the guards of ${skill} deny nothing here: ${isOff ? 'rail.start is "never"' : `${who} that enforces them`}`,
     hint: isOff
       ? undefined
-      : `skillrail hooks install${client === undefined ? '' : ` ${client}`} adds it.`,
+      : hasIdleHook(statuses)
+        ? stepsToDeny(statuses)
+        : `skillrail hooks install${client === undefined ? '' : ` ${client}`} adds it.`,
     ...place,
   }
 }

@@ -2,7 +2,6 @@ import type { Check, CheckContext } from '#core/command'
 import type { Diagnostic } from '#core/errors'
 import { amount } from '#core/text'
 import { findWorkspace } from '#core/read-files'
-import { appliedGuards } from './accepted-guards.ts'
 import { TrustStore } from './store.ts'
 import { readLock } from './lock-file.ts'
 
@@ -26,27 +25,6 @@ export function checkTrust({ runtime, settings }: CheckContext): Check[] {
     ? `${workspace} is ${since}`
     : `${amount(skills.length, 'skill')} of ${workspace}, ${since}: ${skills.join(', ')}`
   return [...problems, { name: 'workspace', status: 'ok', found: text }]
-}
-
-/** Reports the guards that apply here without a rail; nothing if there are none. */
-export function checkGuards({ runtime }: CheckContext): Check[] {
-  const { chains, unreadable } = appliedGuards(runtime)
-  return [
-    ...unreadable.map(({ path, reason }): Check => {
-      const text = `${path} cannot be read (${reason}), so commands and MCP tools are denied to agents`
-      return {
-        name: 'guards',
-        status: 'problem',
-        found: text,
-        advice: 'To write it again: skillrail trust',
-      }
-    }),
-    ...chains.map(({ name, path, calls, isOwn }): Check => {
-      const place = isOwn ? 'in every project' : 'in this project'
-      const text = `${calls.join(' and ')}: always denied ${place}, except in ${name} (${path})`
-      return { name: 'guards', status: 'ok', found: text }
-    }),
-  ]
 }
 
 /** Reports whether the lock can be read; nothing without a lock. Does not compare, which would hash every skill. */

@@ -23,6 +23,7 @@ import {
 } from '#hooks/status'
 import { discoverOptionsFrom, discoverSkills, trustPolicy } from '#library/discover'
 import type { Discovery, SkillInfo } from '#library/model'
+import { guardsHere, isEnforced } from '#project/guards-here'
 import { invalidSkills } from '#project/verdicts'
 import { listedRails } from '#rail/listed-rails'
 import { serverConfiguration } from '#tools/project-tools'
@@ -87,9 +88,28 @@ async function skillPart(discovery: Discovery, context: Context): Promise<Overvi
   const refused = skills
     .map((info) => ({ name: info.name, ...trustOf(info) }))
     .filter(({ level }) => level !== 'trusted')
-  const entries = [...invalid, ...conflicts.map(conflictEntry), ...trustEntries(refused)]
+  const guards = guardEntries(context)
+  const entries = [...invalid, ...guards, ...conflicts.map(conflictEntry), ...trustEntries(refused)]
   const counts = { invalid: invalid.length, 'not trusted': refused.length }
   return partOf('skills', 'skill', all.length, counts, entries)
+}
+
+/** The guards that should always apply here and do not. */
+function guardEntries(context: Context): OverviewEntry[] {
+  const { wanted, chains, enforcement } = guardsHere(context)
+  const unaccepted = wanted.map(({ chain, calls, isOwn }): OverviewEntry => {
+    const who = isOwn ? 'your chain' : 'this project'
+    const about = `${who} wants to deny ${calls.join(' and ')}, which is not accepted`
+    return { name: chain, status: 'problem', state: 'guards', about, fix: 'skillrail trust' }
+  })
+  const idle = isEnforced(enforcement) ? [] : chains
+  return [
+    ...unaccepted,
+    ...idle.map(({ name, calls }): OverviewEntry => {
+      const about = `${calls.join(' and ')}: declared, enforced by no client here`
+      return { name, status: 'problem', state: 'guards', about, fix: 'skillrail hooks status' }
+    }),
+  ]
 }
 
 /** Returns a function that compares a skill's files with the accepted ones and returns its trust. */

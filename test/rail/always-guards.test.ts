@@ -38,7 +38,7 @@ const file = '.claude/skills/ship/SKILL.md'
 describe('a chain with `guards: always`', () => {
   it('denies its guarded calls until its own rail comes to their step, and again afterwards', async () => {
     const { bash, call, prompt, stop, shown } = await accepted()
-    expect(shown).toContain('Always denied to agents')
+    expect(shown).toContain('Denied to agents whose client has a working hook')
     const denial = await bash('git -C . push origin main')
     expect(denial).toContain('`publish` of the chain `ship`')
     expect(denial).toContain('Start `/ship` first')

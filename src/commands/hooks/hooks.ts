@@ -32,7 +32,13 @@ import {
   startLine,
   type Registered,
 } from '#hooks/status'
-import type { AppliedGuards } from '#trust/accepted-guards'
+import {
+  enforcementText,
+  type GuardsHere,
+  guardsHere,
+  isEnforced,
+  wantedText,
+} from '#project/guards-here'
 import { fileProblem } from '#hooks/switches'
 import { type HookTrace, readTraces, type TracedRail, type TraceReading } from '#hooks/trace'
 
@@ -237,18 +243,25 @@ function codeOf({ errors }: ChangesResult): 0 | 1 {
   return errors.length > 0 ? exitCode.failed : exitCode.done
 }
 
-export const status = defineCommand<HooksStatus>()({
+/** The status, with what should be denied here without a rail. */
+interface StatusResult extends HooksStatus {
+  guards: GuardsHere
+}
+
+export const status = defineCommand<StatusResult>()({
   helpsToRepair: true,
   arguments: { '[client...]': 'clients to show; default: all' },
   options: {},
   details:
-    'Ends with 1 when an installed hook is broken or outdated, or does not run in this folder.',
+    'Ends with 1 when an installed hook is broken or outdated, does not run in this folder, or when nothing here enforces a guard that always applies.',
   examples: ['hooks status'],
-  async run({ runtime }, { arguments: names }) {
+  async run(context, { arguments: names }) {
+    const { runtime } = context
     const clients = names.map(clientNamed)
     const all = await hooksStatus(runtime)
     const isWanted = (platform: Platform) => clients.length === 0 || clients.includes(platform)
-    return { ...all, platforms: all.platforms.filter((one) => isWanted(one.platform)) }
+    const guards = guardsHere(context)
+    return { ...all, guards, platforms: all.platforms.filter((one) => isWanted(one.platform)) }
   },
   exitCode: (result) => (isWell(result) ? exitCode.done : exitCode.failed),
   render({ launcher, probe, platforms, guards }, screen) {
@@ -282,12 +295,16 @@ export const status = defineCommand<HooksStatus>()({
   },
 })
 
-function guardLines({ chains, unreadable }: AppliedGuards): string[] {
+function guardLines({ chains, unreadable, wanted, enforcement }: GuardsHere): string[] {
   return [
+    ...wanted.map((one) => `guards    ${safeLine(wantedText(one))}: skillrail trust`),
     ...chains.map(({ name, calls, isOwn }) => {
       const where = isOwn ? 'in every project' : 'in this project'
-      return `guards    ${safeLine(calls.join(' and '))}: denied ${where}, except in ${safeLine(name)}`
+      return `guards    ${safeLine(calls.join(' and '))}, ${where}, except in ${safeLine(name)}: ${enforcementText(enforcement)}`
     }),
+    ...(chains.length > 0 && enforcement.advice !== undefined
+      ? [`          ${safeLine(enforcement.advice)}`]
+      : []),
     ...unreadable.map(
       ({ path, reason }) =>
         `guards    commands and MCP tools are denied: ${safeLine(path)} cannot be read (${safeLine(reason)})`,
@@ -295,7 +312,9 @@ function guardLines({ chains, unreadable }: AppliedGuards): string[] {
   ]
 }
 
-function isWell({ launcher, probe, platforms }: HooksStatus): boolean {
+function isWell({ launcher, probe, platforms, guards }: StatusResult): boolean {
+  if (guards.wanted.length > 0) return false
+  if (guards.chains.length > 0 && !isEnforced(guards.enforcement)) return false
   const states = platforms.flatMap(({ user, project }) => [user.state, project.state])
   if (states.includes('broken') || states.includes('outdated')) return false
   const stuck = platforms.filter((one) => {

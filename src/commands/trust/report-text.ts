@@ -107,7 +107,7 @@ function guardLines(guards: readonly GuardChange[]): Lines {
     return `  ${safeLine(`${words}  ${where}`)}${news}`
   }
   return [
-    now.length > 0 && '\nAlways denied to agents, with or without a rail:',
+    now.length > 0 && '\nDenied to agents whose client has a working hook, with or without a rail:',
     ...now.map(line),
     gone.length > 0 && '\nNo longer denied, because the chain is gone or guards nothing now:',
     ...gone.map(line),

@@ -7,6 +7,7 @@ import { findWorkspace } from '#core/read-files'
 import type { Acceptance } from '#trust/model'
 import { removeGuards } from '#trust/accepted-guards'
 import { TrustStore } from '#trust/store'
+import { enforcementText, guardsHere } from '#project/guards-here'
 import { checkLock, type LockCheck, type LockResult } from '#project/skill-lock'
 import { reviewWorkspace } from '#project/trust-review'
 import { planTrust, type TrustOptions, type TrustResult } from '#project/trust-workspace'
@@ -157,6 +158,11 @@ async function trustWorkspace(
     context.note('What differs is not trusted until it is locked: skillrail trust --lock')
   }
   if (asks && !accepted) context.note('Nothing was trusted.')
+  if (preview.guards.some(({ change }) => change !== 'removed')) {
+    const { enforcement } = guardsHere(context)
+    const { advice = '' } = enforcement
+    context.note(`Guards: ${safeLine(`${enforcementText(enforcement)}. ${advice}`.trim())}`)
+  }
   return result
 }
 
