@@ -46,6 +46,7 @@ await bundle(
 chmodSync('dist/cli/bin.cjs', 0o755)
 copyFileSync('node_modules/commander/LICENSE', 'dist/cli/LICENSE-commander')
 copyFileSync('node_modules/js-yaml/LICENSE', 'dist/LICENSE-js-yaml')
+copyFileSync('node_modules/porter2/LICENSE', 'dist/LICENSE-porter2')
 copyFileSync('node_modules/unbash/LICENSE', 'dist/LICENSE-unbash')
 copyFileSync('node_modules/zod/LICENSE', 'dist/LICENSE-zod')
 await bundleHook()

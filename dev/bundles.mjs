@@ -4,10 +4,14 @@ import { join } from 'node:path'
 import { rolldown } from 'rolldown'
 import { viewPage } from './view-page.mjs'
 
+/** Libraries that are part of what is built: they are no dependencies of the package. */
+const joined = String.raw`js-yaml|porter2|unbash|zod\/mini`
+const isOutside = new RegExp(`^(?![./#\\0]|(?:${joined})$)`)
+
 export async function bundle(input, output, options = {}) {
   // Every command reads frontmatter; a library in a file of its own would cost each start more. The hook
   // has no `node_modules` beside it.
-  const external = (name) => !/^[./#]|^(?:js-yaml|porter2|unbash|zod\/mini)$/.test(name)
+  const external = (name) => isOutside.test(name)
   const build = await rolldown({ input, platform: 'node', external, ...options })
   const { output: written } = await build.write(output)
   await build.close()
@@ -54,7 +58,7 @@ export function commanderInside() {
   return {
     plugins: [plugin],
     external: (name, importer) =>
-      !/^[./#\0]|^(?:commander|js-yaml|zod\/mini)$/.test(name) && !isForCommander(name, importer),
+      name !== 'commander' && isOutside.test(name) && !isForCommander(name, importer),
   }
 }
 

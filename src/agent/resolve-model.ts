@@ -1,5 +1,5 @@
 import type { LanguageModel } from 'ai'
-import { aiSdk, loadPackage } from './ai-sdk.ts'
+import { aiSdk, loadPackage, sdkPackage } from './ai-sdk.ts'
 import { checkArgument, checkOptions, type OptionOwner, rule } from '#core/api-options'
 import { present } from '#core/json'
 import { type Runtime, systemRuntime } from '#core/runtime'
@@ -121,9 +121,15 @@ async function hostedProvider(
 ): Promise<ModelProvider> {
   const [factory = '', keyVariable] = hostedProviders.get(name) ?? []
   const packageName = `@ai-sdk/${name}`
-  const who = `The provider ${name} needs`
-  const facts = { kind: 'provider', who, package: packageName, version: '' }
-  const moduleExports = await loadPackage<object>(facts, () => import(packageName))
+  const moduleExports = await loadPackage<object>(
+    {
+      kind: 'provider',
+      who: `The provider ${name} needs`,
+      package: packageName,
+      install: [sdkPackage, packageName],
+    },
+    () => import(packageName),
+  )
   const key = apiKey ?? (keyVariable && runtime.env[keyVariable])
   if (key === undefined && keyVariable !== undefined) {
     const message = `There is no key for the provider ${name}.`
@@ -147,7 +153,16 @@ async function compatibleProvider(
     throw usageError('base-url-missing', message, hint)
   }
   const key = apiKey ?? runtime.env[compatibleKeyVariable]
-  const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
+  const packageName = '@ai-sdk/openai-compatible'
+  const { createOpenAICompatible } = await loadPackage(
+    {
+      kind: 'provider',
+      who: `The provider ${name} needs`,
+      package: packageName,
+      install: [sdkPackage, `${packageName}@3`],
+    },
+    () => import('@ai-sdk/openai-compatible'),
+  )
   const { extractReasoningMiddleware, wrapLanguageModel } = await aiSdk()
   const models = createOpenAICompatible({
     name,

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { findProgram, type ProgramSearch } from './find-program.ts'
-import { realPathOf } from './read-files.ts'
+import { isInside, realPathOf } from './read-files.ts'
 import { shellWord } from './text.ts'
 
 /** A file that only Skillrail's own package for agent clients has. */
@@ -35,11 +35,21 @@ export function programWord(
 }
 
 /**
- * Returns the command that installs npm packages where this program finds them. The command line of a client's package
- * has no `node_modules`, so that it is installed beside them.
+ * Returns the command that installs npm packages where this program finds them: in the project that Skillrail is a
+ * dependency of, beside a global installation, or together with a Skillrail that has no `node_modules` of its own.
  */
-export function installCommand(packages: readonly string[]): string {
+export function installCommand(
+  packages: readonly string[],
+  file = fileURLToPath(import.meta.url),
+  directory = process.cwd(),
+): string {
   const names = packages.join(' ')
-  if (packagedProgram() === undefined) return `npm install ${names}`
-  return `npm install -g github:skillrail/skillrail#release ${names}`
+  if (packagedProgram(file) !== undefined) {
+    return `npm install -g github:skillrail/skillrail#release ${names}`
+  }
+  const [project, ...rest] = file.split(join(sep, 'node_modules', 'skillrail', sep))
+  if (project === undefined || rest.length === 0) return `npm install ${names}`
+  // npx keeps what it starts in a folder of its cache, where nothing else is found.
+  if (basename(dirname(project)) === '_npx') return `npm install skillrail ${names}`
+  return isInside(project, directory) ? `npm install ${names}` : `npm install -g ${names}`
 }

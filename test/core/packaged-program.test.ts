@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync } from
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { packagedProgram, programWord } from '../../src/core/packaged-program.ts'
+import { installCommand, packagedProgram, programWord } from '../../src/core/packaged-program.ts'
 import { runnableText } from '../../src/rail/command-lines.ts'
 import { systemRuntime } from '../../src/core/runtime.ts'
 
@@ -55,5 +55,34 @@ describe('the command line of a package', () => {
     const runtime = systemRuntime({ env: { PATH: '/usr/bin', HOME: '/nonexistent' } })
     const text = 'Run: skillrail trust, then skillrail chain plan ship.'
     expect(runnableText(text, runtime, own)).toBe(`Run: ${own} trust, then ${own} chain plan ship.`)
+  })
+})
+
+describe('the command that installs a package', () => {
+  const npm = (file: string, directory = '/home/me/app') =>
+    installCommand(['ai@7'], join(file, 'node_modules/skillrail/dist/cli/bin.cjs'), directory)
+
+  it.each([
+    ['in the project that has Skillrail', '/home/me/app', 'npm install ai@7'],
+    ['in a workspace of that project', '/home/me', 'npm install ai@7'],
+    ['beside a global installation', '/usr/lib', 'npm install -g ai@7'],
+    [
+      'with a Skillrail of its own below npx',
+      '/home/me/.npm/_npx/3f',
+      'npm install skillrail ai@7',
+    ],
+  ])('installs it %s', (_, folder, command) => {
+    expect(npm(folder)).toBe(command)
+  })
+
+  it('installs Skillrail with it beside the package of a client', () => {
+    const file = join(makePackage(), 'dist/cli/bin.cjs')
+    expect(installCommand(['ai@7'], file)).toBe(
+      'npm install -g github:skillrail/skillrail#release ai@7',
+    )
+  })
+
+  it('installs it in the clone', () => {
+    expect(installCommand(['ai@7'])).toBe('npm install ai@7')
   })
 })

@@ -12,7 +12,8 @@ export default function setup(): void {
   npm(root, 'pack', '--ignore-scripts', '--pack-destination', directory)
   const [tarball = ''] = readdirSync(directory)
   writeFileSync(join(directory, 'package.json'), '{ "type": "module" }')
-  npm(directory, 'install', '--prefer-offline', '--no-audit', '--no-fund', join(directory, tarball))
+  const packages = [join(directory, tarball), 'ai@7', '@ai-sdk/openai-compatible@3']
+  npm(directory, 'install', '--prefer-offline', '--no-audit', '--no-fund', ...packages)
   process.env['SKILLRAIL_PACKED'] = join(directory, 'node_modules/skillrail')
 }
 

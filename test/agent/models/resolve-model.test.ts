@@ -86,7 +86,7 @@ describe('resolveModel', () => {
     const args = ['--no-warnings', '--input-type=module', '-e', script]
     expect(JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }))).toEqual({
       code: 'provider-not-installed',
-      hint: 'npm install @ai-sdk/mistral',
+      hint: 'npm install ai@7 @ai-sdk/mistral',
     })
   })
 
