@@ -27,7 +27,9 @@ export async function rerunChecks(
     plan = await usablePlan(project, planKept(project, { request, mode: 'stepper' }))
   } catch (error) {
     if (!(error instanceof SkillrailError)) throw error
-    return [{ isDone: false, text: `${error.message}. ${error.hint ?? ''}`.trim() }]
+    return [
+      { isDone: false, text: `${error.message.replace(/\.$/, '')}. ${error.hint ?? ''}`.trim() },
+    ]
   }
   if (declaredDigest(plan.root) !== declaredDigest(chain.root)) {
     return [{ isDone: false, text: `${plan.skill} is another chain in the working tree` }]
