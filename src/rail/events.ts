@@ -398,7 +398,7 @@ async function answerCall(event: RailEvent, means: Means): Promise<RailAnswer | 
     const reason =
       record.kind === 'unreadable'
         ? denialWithoutRecord(call, record)
-        : await denialWithoutRail(clientCall, record, open)
+        : await denialWithoutRail(clientCall, record, open, runtime.home)
     if (reason !== undefined) return { kind: 'deny', reason }
   }
   if (!asked) noteWork(event, open)

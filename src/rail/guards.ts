@@ -1,8 +1,10 @@
+import { basename, dirname, join, resolve } from 'node:path'
 import { packagedProgram } from '#core/packaged-program'
+import { realPathOf } from '#core/read-files'
 import { isObject, parseJson } from '#core/json'
 import { guardedCalls } from '#skill/guard-words'
 import { type ClientCall, type CoveringGuard, guardAgainst, isAllowed } from './calls.ts'
-import { adapters } from '#hooks/adapters'
+import { adapters, type Platform } from '#hooks/adapters'
 import { chainCalls } from '#hooks/rail-facts'
 import { type AcceptedGuards, isSameChain } from '#trust/accepted-guards'
 import type { Guard, RailSession } from './session.ts'
@@ -158,12 +160,13 @@ export async function denialWithoutRail(
   call: ClientCall,
   { workspace, chains }: Always,
   rails: readonly RailSession[],
+  home: string,
 ): Promise<string | undefined> {
   const located = { ...call, workspace: workspace ?? call.workspace }
   const closed = chains.flatMap(({ name, path, guards }) =>
     guards.flatMap((guard) => {
       const isOpen = rails.some((rail) => opensGuard(rail, { workspace, path }, guard.step))
-      return isOpen ? [] : [{ ...guard, chain: name }]
+      return isOpen ? [] : [{ ...guard, chain: name, path }]
     }),
   )
   const against = await closedGuard(located, closed)
@@ -171,8 +174,33 @@ export async function denialWithoutRail(
   const { guard, isTooLong } = against
   const belonging = belongsTo(guard, guard.chain)
   if (isTooLong) return tooLongFor(belonging)
-  const start = chainCalls[adapters[call.client].sigil].replace('NAME', () => guard.chain)
+  const isRead = await readsChain(call.client, { workspace, path: guard.path, home })
+  const start = isRead
+    ? chainCalls[adapters[call.client].sigil].replace('NAME', () => guard.chain)
+    : `${packagedProgram() ?? 'skillrail'} chain start ${guard.chain}`
   return `${belonging}, and is always denied without it. Start \`${start}\` first, or ask the user to. Do not work around this.`
+}
+
+/**
+ * Whether a chain is in a folder whose skills a client reads, and can so be called there by its name. A chain that is
+ * gone cannot be started at all.
+ */
+async function readsChain(
+  client: Platform,
+  { workspace, path, home }: { workspace: string | undefined; path: string; home: string },
+): Promise<boolean> {
+  const directory = dirname(resolve(workspace ?? '/', path))
+  const real = realPathOf(directory)
+  if (real === undefined) return true
+  const { locationTable } = await import('#library/locations')
+  return locationTable.some(({ project, user, clients }) => {
+    if (!clients.some((one) => one === client)) return false
+    const places = [
+      ...(project === undefined || workspace === undefined ? [] : [join(workspace, project)]),
+      ...(user === undefined ? [] : [join(home, user)]),
+    ]
+    return places.some((place) => realPathOf(join(place, basename(directory))) === real)
+  })
 }
 
 function opensGuard(

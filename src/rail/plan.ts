@@ -1,4 +1,4 @@
-import { resolve } from 'node:path'
+import { dirname, relative, resolve } from 'node:path'
 import { type Diagnostic, wrongUse } from '#core/errors'
 import { realPathOf } from '#core/read-files'
 import {
@@ -20,6 +20,7 @@ import {
 } from '#hooks/status'
 import { discoverOptionsFrom, discoverSkills } from '#library/discover'
 import type { RunContext } from '#project/chains'
+import { wayToRead } from './new-rail.ts'
 import { type PlanAnswer, type PlanOptions, planSkill } from '#project/runs'
 
 /** The plan of a skill, with diagnostics about agent clients. */
@@ -33,6 +34,8 @@ export interface ClientPlan {
   client: Platform
   title: string
   rail: RailState
+  /** Why a user cannot call the chain there, and what changes it; absent if the client reads the chain. */
+  unread?: string
   enforced: readonly string[]
   limits: readonly RailLimit[]
 }
@@ -69,7 +72,10 @@ export async function planForClients(
   const [status] = statuses
   return client === undefined || !status
     ? answer
-    : { ...answer, client: clientPlan(status, answer) }
+    : {
+        ...answer,
+        client: clientPlan(status, answer, unreadLine(context, answer, status.platform)),
+      }
 }
 
 function clientNamed(name: string): Platform {
@@ -87,6 +93,25 @@ function startsIn(
   const file = realPathOf(resolve(context.runtime.cwd, path))
   if (file === undefined) return false
   return skills.some((skill) => realPathOf(skill.path) === file && skill.clients.includes(platform))
+}
+
+/** Undefined if the client reads the chain, or has no rails at all. */
+function unreadLine(
+  context: RunContext,
+  plan: Pick<PlanAnswer, 'path'> & ShownPlan,
+  platform: Platform,
+): string | undefined {
+  const { runtime } = context
+  const file = realPathOf(resolve(runtime.cwd, plan.path))
+  const isReadHere = railFacts(platform).start === undefined || startsIn(context, plan, platform)
+  if (isReadHere || file === undefined || !isOfChain(plan)) return undefined
+  const folder = dirname(dirname(file))
+  const fix = wayToRead(folder, platform, runtime)
+  const place = relative(runtime.cwd, folder)
+  const call = callOf(platform, plan.skill)
+  const otherwise = `the agent starts the chain with skillrail chain start ${plan.skill}`
+  const news = fix === undefined ? '' : `. So that it does: ${fix}`
+  return `it does not read ${place}, so there is no ${call}; ${otherwise}${news}`
 }
 
 /** A skill that is not a chain is planned as a chain of itself: no rail does that. */
@@ -185,6 +210,7 @@ function noHook(
 function clientPlan(
   { platform, title, rail }: PlatformStatus,
   { steps, skill }: ShownPlan,
+  unread: string | undefined,
 ): ClientPlan {
   const facts = railFacts(platform)
   const all = steps.flatMap((step) => (isChain(step) ? [step, ...allSteps(step)] : [step]))
@@ -210,7 +236,7 @@ function clientPlan(
   const hasChecks = all.some(({ check, verify }) => check !== undefined || verify !== undefined)
   const [first] = agents
   const start =
-    facts.start === undefined
+    facts.start === undefined || unread !== undefined
       ? []
       : [
           `${callOf(platform, skill)} starts the chain${first === undefined ? '' : `, and only ${stepLabel(first)} is given to the agent first`}.`,
@@ -220,6 +246,7 @@ function clientPlan(
     client: platform,
     title,
     rail,
+    ...(unread === undefined ? {} : { unread }),
     enforced: facts.start === undefined ? [] : [...start, ...enforced],
     limits,
   }

@@ -132,3 +132,35 @@ it('hooks install names a chain for the clients that read it, and says what make
   expect(again.stderr).not.toContain('cannot start')
   expect((await cli()).stderr).toContain('Start a chain: /ship in Claude Code; $ship in Codex\n')
 })
+
+describe('a chain in a folder that a client does not read', () => {
+  const guarded = {
+    ship: { metadata: [...ship.ship.metadata, 'guards: always'] },
+    write: {},
+    publish: {},
+  }
+
+  it('is not said to start by its name, neither in the plan nor in a denial', async () => {
+    const session = makeSession(guarded)
+    const { cli, as, directory } = session
+    await cli('hooks', 'install', 'claude', 'codex')
+    await cli('trust', '--yes')
+    const { stdout } = await cli('chain', 'plan', 'ship', '--client', 'codex')
+    expect(stdout).toContain('Codex: it does not read .claude/skills, so there is no $ship;')
+    expect(stdout).toContain('skillrail chain start ship')
+    expect(stdout).not.toContain('$ship starts the chain')
+    expect(stdout).not.toContain('chains run as rails')
+    as('codex')
+    expect(await session.bash('git push')).toMatch(
+      /Start `(npx )?skillrail chain start ship` first/,
+    )
+    as('claude')
+    expect(await session.bash('git push')).toContain('Start `/ship` first')
+    mkdirSync(join(directory, '.agents'))
+    symlinkSync('../.claude/skills', join(directory, '.agents/skills'))
+    as('codex')
+    expect(await session.bash('git push')).toContain('Start `$ship` first')
+    const again = await cli('chain', 'plan', 'ship', '--client', 'codex')
+    expect(again.stdout).toContain('$ship starts the chain')
+  })
+})

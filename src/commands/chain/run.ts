@@ -117,10 +117,12 @@ export const planCommand = defineCommand<RailPlan>()({
 
 function clientText({ client }: RailPlan): string {
   if (client === undefined) return ''
-  const { title, enforced, limits } = client
+  const { title, rail, unread, enforced, limits } = client
+  const state = railLine({ ...client, platform: client.client })
   return linesText([
     '',
-    `${title}: ${railLine({ ...client, platform: client.client })}`,
+    `${title}: ${rail.state === 'ready' && unread !== undefined ? safeLine(unread) : state}`,
+    rail.state !== 'ready' && unread !== undefined && `${title}: ${safeLine(unread)}`,
     ...enforced.map((sentence) => `  ${safeLine(sentence)}`),
     limits.length > 0 && 'What it cannot do:',
     ...limits.map(({ text }) => `  ${text}`),
