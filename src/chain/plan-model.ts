@@ -117,6 +117,14 @@ export function gatesOf({ steps, gates }: Pick<ChainDeclaration, 'steps' | 'gate
   return [...new Set([...gates, ...stepGates])]
 }
 
+/** The gates with what they ask for, in words for a user: `publish (signed)`. */
+export function gateTexts(chain: Pick<ChainDeclaration, 'steps' | 'gates'>): string[] {
+  return gatesOf(chain).map((name) => {
+    const { gate } = chain.steps.find((step) => (step.id ?? step.name) === name && step.gate) ?? {}
+    return typeof gate === 'string' ? `${name} (${gate})` : name
+  })
+}
+
 export function stepLabel({ step }: { step: string }): string {
   return step.slice(step.lastIndexOf('/') + 1)
 }

@@ -11,23 +11,32 @@ export interface RunAnswer extends RunResult {
   timedOut?: true
 }
 
+/** How the command lines are written, and what `runs approve` needs for the gate of a step. */
+export interface AnswerPlace {
+  line: RunLine
+  approveOptions: (step: string) => readonly string[]
+}
+
 export function answerWith(
   result: RunResult,
-  { line, argumentsNeeded }: { line: RunLine; argumentsNeeded?: true | undefined },
+  { argumentsNeeded, ...place }: AnswerPlace & { argumentsNeeded?: true | undefined },
 ): RunAnswer {
-  const continueWith = continuations(result, line)
+  const continueWith = continuations(result, place)
   if (continueWith.length === 0) return result
   return { ...result, continueWith, argumentsNeeded }
 }
 
-function continuations(result: RunResult, line: RunLine): string[] {
+function continuations(result: RunResult, { line, approveOptions }: AnswerPlace): string[] {
   const { runId, status } = result
   switch (status) {
     case 'success':
       return []
     case 'waiting': {
       const answer = stepperAnswer(result)
-      if (answer.kind !== 'next') return [line('runs approve', runId), line('runs reject', runId)]
+      if (answer.kind !== 'next') {
+        const options = answer.kind === 'approval' ? approveOptions(answer.step) : []
+        return [line('runs approve', runId, options), line('runs reject', runId)]
+      }
       const reports = answer.next.map(({ step }) => line('chain report', runId, ['--step', step]))
       return [line('chain next', runId), ...reports]
     }

@@ -354,7 +354,17 @@ export function executionsOf({ attempts }: ShownRun): Execution[] {
 /** Returns the current status of a run: `running` while a process holds it, `interrupted` if none does. */
 export function statusOfRun(journal: RunJournal, path: string): RunStatus | 'running' {
   if (lockHolder(path)) return 'running'
-  return journal.status ?? (journal.run.mode === 'stepper' ? 'waiting' : 'interrupted')
+  if (journal.status !== undefined) return journal.status
+  return journal.run.mode === 'stepper' && !wasExecuting(journal) ? 'waiting' : 'interrupted'
+}
+
+/** Whether the process that has gone executed a script: its step has begun, and an agent does not do it. */
+function wasExecuting({ started, done, handed, gates }: RunJournal): boolean {
+  const later = [...started.keys(), ...handed.keys(), ...gates.keys()]
+  return [...started.keys()].some(
+    (key) =>
+      !done.has(key) && !handed.has(key) && !later.some((other) => other.startsWith(`${key}/`)),
+  )
 }
 
 export interface PreviousOutput extends Omit<StepOutput, 'evidence'> {

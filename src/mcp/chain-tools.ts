@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { UsageError } from '#core/errors'
 import { safeText } from '#core/text'
+import { approveOptions } from '#project/gates'
 import { type ChainProject, linesAgain, openProject } from '#project/chains'
 import {
   endedSteps,
@@ -252,7 +253,14 @@ class ServedRuns {
       next: answer.kind === 'next' ? answer.next : [],
       waiting:
         answer.kind === 'approval'
-          ? { step: answer.step, line: this.#lines('runs approve', runId) }
+          ? {
+              step: answer.step,
+              line: this.#lines(
+                'runs approve',
+                runId,
+                approveOptions(journal.plan, answer.step, project.context.settings),
+              ),
+            }
           : undefined,
       result,
       diagnostics: journal.diagnostics.length === 0 ? undefined : journal.diagnostics,

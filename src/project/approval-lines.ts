@@ -3,7 +3,7 @@ import { allSteps } from '#chain/plan-model'
 import type { GateRecord, RunJournal } from '#chain/run-journal'
 import { keepsArguments } from '#chain/run-line'
 import type { ChainProject } from './chains.ts'
-import { requiredGate, waitingGates } from './gates.ts'
+import { approveOptions, requiredGate, waitingGates } from './gates.ts'
 
 /** A gate that a run waits at, with every way to approve it. */
 export interface WaitingApproval {
@@ -47,7 +47,7 @@ export function waitingApproval(
   const planned = allSteps(plan.root).find((one) => one.step === step)
   const required = requiredGate(planned?.gate, settings)
   const strength = required === true ? 'prompted' : required
-  const signing = strength === 'signed' ? ['--sign'] : []
+  const signing = approveOptions(plan, step, settings)
   const approveWith: ApprovalLine[] = []
   // A prompt opens a plain gate only.
   if (rail && strength === 'prompted') {

@@ -3,7 +3,7 @@ import type { Context } from '#core/command'
 import { SkillrailError } from '#core/errors'
 import { sha256 } from '#core/json'
 import { printedText } from '#core/printed-text'
-import { isYes, linesText, safeLine } from '#core/text'
+import { cell, isYes, linesText, safeLine, shellWord } from '#core/text'
 import type { Resumption } from '#chain/continuation'
 import type { ChainEvent, RunResult } from '#chain/engine'
 import { ApprovalRefusedError } from '#chain/errors'
@@ -22,7 +22,14 @@ import { renderTimeline } from '#chain/timeline'
 import type { ChainProject } from './chains.ts'
 import { choiceOf, planToContinue } from './continue-run.ts'
 import { resumeOn } from './engines.ts'
-import { recordDecision, requiredGate, terminalStrength, waitingGate } from './gates.ts'
+import {
+  answerPlace,
+  recordDecision,
+  requiredGate,
+  terminalStrength,
+  waitingGate,
+} from './gates.ts'
+import { Git } from './git.ts'
 import { type ConfinementChoice, idleSetup } from './run-setup.ts'
 import { executeRun } from './runs.ts'
 import { signApproval, statementOf } from './signed-approvals.ts'
@@ -61,7 +68,7 @@ export async function decideGate(
   // Refused before anybody is asked.
   if (approved) argumentsOf(journal, words)
   const again = line(approved ? 'runs approve' : 'runs reject', runId, sign ? ['--sign'] : [])
-  const question = { runId, step: gate.step, approved, again }
+  const question = { step: gate.step, approved, again }
   const shown = await confirm(context, question, project, journal)
   const at = new Date(context.runtime.now()).toISOString()
   const about = { channel: 'terminal', strength, user: context.runtime.user() } as const
@@ -121,7 +128,8 @@ export async function continueDecided(
   if (resumption.executesNothing !== true) {
     return await executeRun(project, resumption.plan, choiceOf(journal, options), resume)
   }
-  return answerWith(await resume(idleSetup(project)), project)
+  const { plan } = resumption
+  return answerWith(await resume(idleSetup(project)), answerPlace(project, plan))
 }
 
 /** Whether a rejection leads back to an earlier step, or some steps run always. */
@@ -132,7 +140,7 @@ function continuesAfterRejection({ root }: Plan, gated: string): boolean {
 }
 
 export function refuseWeakApproval(
-  { settings }: Pick<Context, 'settings'>,
+  { settings, interactive }: Pick<Context, 'settings'> & Partial<Pick<Context, 'interactive'>>,
   {
     plan,
     runId,
@@ -145,9 +153,11 @@ export function refuseWeakApproval(
   const required = requiredGate(planned?.gate, settings)
   if (isStrongEnough(required, means)) return
   const place = means.channel === 'view' ? 'the view' : 'this terminal'
+  const isHere = means.channel === 'view' || interactive === true
+  const own = isHere ? `, and the one from ${place} is ${means.strength}` : ''
   throw new ApprovalRefusedError(
     'approval-too-weak',
-    `${step} needs an approval that is ${String(required)}, and the one from ${place} is ${means.strength}`,
+    `${step} needs an approval that is ${String(required)}${own}`,
     required === 'signed'
       ? `Sign it with your SSH key: ${line('runs approve', runId, ['--sign'])}`
       : 'Approve it in a terminal that no agent client has started.',
@@ -171,13 +181,23 @@ export function shownRecord(shown: ShownResults): { shown: ShownResults; shownDi
   return { shown, shownDigest: sha256(JSON.stringify(shown)) }
 }
 
+/** The run in the words of a user: its chain with the arguments, and the commit that is checked out. */
+function subjectOf(
+  { workspace, context: { runtime } }: ChainProject,
+  { run: { skill, arguments: words, runId } }: RunJournal,
+): string {
+  const head = Git.in(workspace, runtime)?.line('rev-parse', '--short', '--verify', 'HEAD')
+  const call = cell([skill, ...words.map(shellWord)].join(' '), 60)
+  return `${call} (${head === undefined ? '' : `commit ${head}, `}run ${runId})`
+}
+
 async function confirm(
   context: Context<ChainEvent>,
-  about: { runId: string; step: string; approved: boolean; again: string },
+  about: { step: string; approved: boolean; again: string },
   project: ChainProject,
   journal: RunJournal,
 ): Promise<ShownResults> {
-  const { runId, step, approved, again } = about
+  const { step, approved, again } = about
   const result = await readResult(journal, context.runtime)
   const outputs = result.attempts.at(-1)?.chain_state.previous_outputs ?? []
   const failed = outputs.filter((output) => output.status !== 'success')
@@ -185,7 +205,7 @@ async function confirm(
   const refused = (code: string, message: string): ApprovalRefusedError =>
     new ApprovalRefusedError(code, message, `In a terminal: ${again}`)
   const answer = await context.ask({
-    text: `${approved ? 'Approve' : 'Reject'} ${safeLine(step)} in run ${runId}? [y/N] `,
+    text: `${approved ? 'Approve' : 'Reject'} ${safeLine(step)} of ${subjectOf(project, journal)}? [y/N] `,
     about: (screen) =>
       linesText([
         ...failed.map(({ step: name, status, errors }) => {

@@ -12,7 +12,7 @@ import type { RemovedGates, RunJournal } from '#chain/run-journal'
 import { isFailed } from '#chain/step-result'
 import { type ChainProject, planKept, usablePlan } from './chains.ts'
 import { resumeOn } from './engines.ts'
-import { requiredGate, terminalStrength } from './gates.ts'
+import { answerPlace, requiredGate, terminalStrength } from './gates.ts'
 import type { ExecuteChoice } from './run-setup.ts'
 import { executeRun } from './runs.ts'
 import { openRun } from './stored-runs.ts'
@@ -27,7 +27,10 @@ export async function resumeStored(
   const { project, runId, journal } = await openRun(context, name, options)
   if (journal.status === 'success') {
     context.note(`The run ${runId} has ended; nothing was executed.`)
-    return answerWith(await readResult(journal, context.runtime), project)
+    return answerWith(
+      await readResult(journal, context.runtime),
+      answerPlace(project, journal.plan),
+    )
   }
   const plan = await planToContinue(project, journal, 'resume', force)
   const again = project.line('runs resume', runId, ['--force'])

@@ -4,7 +4,8 @@ import type { Settings } from '#core/settings'
 import type { Gate } from '#skill/model'
 import { RunStateError } from '#chain/errors'
 import { readResult } from '#chain/run-chain'
-import { allSteps } from '#chain/plan-model'
+import { allSteps, type Plan } from '#chain/plan-model'
+import type { AnswerPlace } from '#chain/run-answer'
 import {
   type ApprovalRecord,
   type ChainRecord,
@@ -14,6 +15,7 @@ import {
 } from '#chain/run-journal'
 import type { RunLine } from '#chain/run-line'
 import { walkResult } from '#chain/step-result'
+import type { ChainProject } from './chains.ts'
 
 /** The gate that a run waits at. `step` names one where several steps of a group wait. */
 export async function waitingGate(
@@ -79,6 +81,21 @@ export function requiredGate(
 ): Gate {
   if (rail.approval === 'signed' || gate === 'signed') return 'signed'
   return rail.approval === 'attended' || gate === 'attended' ? 'attended' : true
+}
+
+/** The options that `runs approve` needs for a step. Each printed command line has them. */
+export function approveOptions(
+  { root }: Plan,
+  step: string,
+  settings: { rail: Pick<Settings['rail'], 'approval'> },
+): string[] {
+  const gate = allSteps(root).find((one) => one.step === step)?.gate
+  return requiredGate(gate, settings) === 'signed' ? ['--sign'] : []
+}
+
+/** How an answer writes the command lines that continue a run. */
+export function answerPlace({ line, context }: ChainProject, plan: Plan): AnswerPlace {
+  return { line, approveOptions: (step) => approveOptions(plan, step, context.settings) }
 }
 
 /**

@@ -20,7 +20,7 @@ import {
   signaturePath,
   statementType,
 } from './proof-format.ts'
-import { hasSigningKey, signText } from './ssh-signatures.ts'
+import { hasKeyOfOtherFormat, hasSigningKey, signText } from './ssh-signatures.ts'
 import { findRun } from './stored-runs.ts'
 import { proofsFolder } from './work-tree.ts'
 
@@ -29,6 +29,8 @@ export interface WrittenProof {
   file: string
   /** The signature, if Git or a setting names a key of the user. */
   signature?: string | undefined
+  /** The user's configuration of Git has a key, but not for SSH signatures. */
+  hasOtherKey: boolean
   proof: Proof
   /** Git ignores the file, so that it cannot be committed as it is. */
   isIgnored: boolean
@@ -60,7 +62,14 @@ export async function writeProof(
   if (signed === undefined) removeIfThere(signature)
   else writeFileAtomicSync(signature, signed, options)
   const isIgnored = Git.in(workspace, runtime)?.line('check-ignore', file) !== undefined
-  return { runId, file, signature: signed && signature, proof, isIgnored }
+  return {
+    runId,
+    file,
+    signature: signed && signature,
+    hasOtherKey: hasKeyOfOtherFormat(context),
+    proof,
+    isIgnored,
+  }
 }
 
 async function proofOf(journal: RunJournal, context: RunContext, line: RunLine): Promise<Proof> {

@@ -10,6 +10,7 @@ import type { RunSetup } from '#chain/run-chain'
 import { keepsArguments } from '#chain/run-line'
 import type { RunStore } from '#chain/run-store'
 import { guardsIn, isSameChain } from '#trust/accepted-guards'
+import { answerPlace } from './gates.ts'
 import { alwaysGuardingIn } from './always-guards.ts'
 import { approvalsOf } from './approval-lines.ts'
 import {
@@ -124,17 +125,17 @@ export async function executeRun(
   const result = await execute(await runSetup(project, plan, options, scope))
   const isOver = limit?.aborted === true && !signal.aborted
   const timedOut = isOver && result.status === 'interrupted'
-  const answer = answerOf(project, result)
+  const answer = answerOf(project, plan, result)
   if (!timedOut) return await notified(project, answer)
   project.context.note(`The run was ended after ${(maxTime ?? 0) / 1000} s (--max-time).`)
   return await notified(project, { ...answer, timedOut })
 }
 
 /** Adds the command lines that continue the run. */
-function answerOf({ store, line }: ChainProject, result: RunResult): RunAnswer {
+function answerOf(project: ChainProject, plan: Plan, result: RunResult): RunAnswer {
   const argumentsNeeded =
-    (result.status !== 'success' && lacksArguments(store, result.runId)) || undefined
-  return answerWith(result, { line, argumentsNeeded })
+    (result.status !== 'success' && lacksArguments(project.store, result.runId)) || undefined
+  return answerWith(result, { ...answerPlace(project, plan), argumentsNeeded })
 }
 
 /** A journal that a step has deleted or changed has an error of its own. */

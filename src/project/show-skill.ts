@@ -1,7 +1,7 @@
 import { count, safeLine } from '#core/text'
 import { formatAllowedTools } from '#skill/allowed-tools'
 import type { ChainDeclaration, SkillFile } from '#skill/model'
-import { chainText, gatesOf } from '#chain/plan-model'
+import { chainText, gateTexts } from '#chain/plan-model'
 import { currentTrust, type DiscoverOptions } from '#library/discover'
 import { loadSkill } from '#library/find-skill'
 import type { SkillInfo } from '#library/model'
@@ -73,7 +73,7 @@ function argumentLine({ fields }: ShownSkill): string | undefined {
 
 function chainFacts(chain: ChainDeclaration | undefined): SkillFact[] {
   if (!chain) return []
-  const gates = gatesOf(chain).join(', ')
+  const gates = gateTexts(chain).join(', ')
   return [
     ['chain', chainText(chain)],
     ...(gates === '' ? [] : [['gates', `waits for a user before ${gates}`] as const]),

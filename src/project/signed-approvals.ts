@@ -37,8 +37,10 @@ export function signApproval(place: SigningPlace, statement: string): Signature 
   const path = allowedSigners(place)
   throw refusal(
     'signer-not-allowed',
-    `the key that signed is not in the list of allowed signers${path === undefined ? '' : ` (${path})`}`,
-    path === undefined ? signersHint : 'Add its public key: NAME ssh-ed25519 KEY',
+    path === undefined
+      ? 'there is no list of allowed signers that counts'
+      : `the key that signed is not in the list of allowed signers (${path})`,
+    path === undefined ? signersHint(place) : 'Add its public key: NAME ssh-ed25519 KEY',
   )
 }
 

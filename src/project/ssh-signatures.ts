@@ -98,17 +98,33 @@ export function hasSigningKey({ runtime, settings }: SigningPlace): boolean {
   return ofGit(runtime, 'gpg.format') === 'ssh' && ofGit(runtime, 'user.signingKey') !== undefined
 }
 
-export const signersHint =
-  'Name the list: git config --global gpg.ssh.allowedSignersFile PATH, or the setting rail.allowedSigners.'
+/** Whether Git is configured with a key that it does not use for SSH signatures. */
+export function hasKeyOfOtherFormat({ runtime, settings }: SigningPlace): boolean {
+  if (settings.rail.signingKey !== '' || ofGit(runtime, 'user.signingKey') === undefined)
+    return false
+  return ofGit(runtime, 'gpg.format') !== 'ssh'
+}
 
 /** The user's own list. A project could bring one: such a list counts only if the user's setting names it. */
 export function allowedSigners(place: SigningPlace): string | undefined {
-  const { settings, runtime } = place
-  const { allowedSigners: named } = settings.rail
+  const { allowedSigners: named } = place.settings.rail
   if (named !== '') return isAbsolute(named) ? named : undefined
+  const path = signersOfGit(place)
+  return path === undefined || isInProject(path, place.runtime.cwd) ? undefined : path
+}
+
+function signersOfGit({ runtime }: SigningPlace): string | undefined {
   const path = ofGit(runtime, 'gpg.ssh.allowedSignersFile', 'path')
-  if (path === undefined || !isAbsolute(path) || isInProject(path, runtime.cwd)) return undefined
-  return path
+  return path !== undefined && isAbsolute(path) ? path : undefined
+}
+
+/** Says how a user names a list where {@link allowedSigners} finds none. */
+export function signersHint(place: SigningPlace): string {
+  const path = signersOfGit(place)
+  if (path !== undefined && isInProject(path, place.runtime.cwd)) {
+    return `The list of gpg.ssh.allowedSignersFile, ${safeLine(path)}, is in the project, which an agent can change: it counts only if your setting rail.allowedSigners names it. Or move it out of the project.`
+  }
+  return 'Name the list: git config --global gpg.ssh.allowedSignersFile PATH, or the setting rail.allowedSigners.'
 }
 
 interface SigningKey {

@@ -30,6 +30,7 @@ import {
   usablePlan,
 } from './chains.ts'
 import { stepContent } from './executors.ts'
+import { answerPlace, approveOptions } from './gates.ts'
 import { type ConfinementChoice, runSetup } from './run-setup.ts'
 import { notify } from './runs.ts'
 
@@ -275,9 +276,13 @@ function stepperResult(
   switch (answer.kind) {
     case 'ended':
     case 'interrupted':
-      return { ...head, result: answerWith(answer.result, { line, argumentsNeeded }) }
+      return {
+        ...head,
+        result: answerWith(answer.result, { ...answerPlace(project, run.plan), argumentsNeeded }),
+      }
     case 'approval': {
-      const waiting = { step: answer.step, approveWith: line('runs approve', runId) }
+      const options = approveOptions(run.plan, answer.step, project.context.settings)
+      const waiting = { step: answer.step, approveWith: line('runs approve', runId, options) }
       return { ...head, waiting, argumentsNeeded }
     }
     case 'next': {

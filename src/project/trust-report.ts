@@ -1,5 +1,5 @@
 import type { ChainDeclaration, TriggerDeclaration } from '#skill/model'
-import { chainText, gatesOf } from '#chain/plan-model'
+import { chainText, gatesOf, gateTexts } from '#chain/plan-model'
 import type { Diagnostic } from '#core/errors'
 import { isObject, objectOf, parseJson } from '#core/json'
 import { unifiedDiff } from '#core/unified-diff'
@@ -154,7 +154,7 @@ function skillReport(skill: SkillInfo, path: string, parts: readonly ActingPart[
     allowedTools: allowedTools && formatAllowedTools(allowedTools),
     chain: chain?.steps.map((step) => step.name),
     order: chain && chainText(chain),
-    gates: !chain || gatesOf(chain).length === 0 ? undefined : gatesOf(chain),
+    gates: !chain || gatesOf(chain).length === 0 ? undefined : gateTexts(chain),
     checks: chain && checksOf(chain),
     fork: context === 'fork' ? (agent ?? 'general') : undefined,
     hooks,

@@ -3,7 +3,7 @@ import { allSteps } from '#chain/plan-model'
 import { resumeRun } from '#chain/run-chain'
 import { type ApprovalRecord, isStrongEnough } from '#chain/run-journal'
 import type { ChainProject } from '#project/chains'
-import { recordDecision, requiredGate, waitingGate } from '#project/gates'
+import { approveOptions, recordDecision, requiredGate, waitingGate } from '#project/gates'
 import { driveSteps, type StepperResult, type StepperRun } from '#project/stepper'
 
 export type Decision =
@@ -35,7 +35,7 @@ export async function decideAtGate(
     throw new RunStateError(
       'approval-too-weak',
       `\`${gate.step}\` needs an approval that is \`${wanted}\`, and this one is \`${means.strength}\``,
-      `In a terminal of your own: ${line('runs approve', run.runId, required === 'signed' ? ['--sign'] : [])}`,
+      `In a terminal of your own: ${line('runs approve', run.runId, approveOptions(run.plan, gate.step, context.settings))}`,
     )
   }
   const record = recordDecision(

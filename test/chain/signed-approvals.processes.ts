@@ -74,6 +74,27 @@ describe.skipIf(!hasKeygen)('an approval that is signed', () => {
     })
   })
 
+  it('is named by every command line, and `runs show` says who signed', async () => {
+    writeFileSync(join(home, 'signers'), makeKey('key'))
+    configureGit('~/signers')
+    skills({ main: { metadata: ['chain: |', '  look', '  deploy gate=signed'] } })
+    skills({ look: {}, deploy: log('deploy') })
+    await command('chain start main')
+    const report = 'chain report latest --step look --status success --result done'
+    const reported = await command(report)
+    const run = await runIdOf()
+    const line = `runs approve ${run} --sign`
+    expect([...reported.lines, ...reported.notes].join('\n')).toContain(line)
+    const resumed = await command(`runs resume ${run}`)
+    expect([...resumed.lines, ...resumed.notes].join('\n')).toContain(line)
+    const absent = await command(`runs approve ${run}`)
+    expect(absent.error?.message).not.toContain('this terminal')
+    expect((await command(line, yes)).code).toBe(0)
+    expect((await command(`runs show ${run}`)).lines.join('\n')).toMatch(
+      /^deploy: approved by .* at a terminal, signed by ada@example\.com, /m,
+    )
+  })
+
   it('is about one run, step, attempt, plan, results and time', async () => {
     writeFileSync(join(home, 'signers'), makeKey('key'))
     configureGit('~/signers')
@@ -118,7 +139,15 @@ describe.skipIf(!hasKeygen)('an approval that is signed', () => {
     if (kind !== undefined) writeFileSync(list, lines)
     configureGit(list)
     const run = await waitingRun()
-    expect(await codeOf(`runs approve ${run} --sign`)).toBe('signer-not-allowed')
+    const { error } = await command(`runs approve ${run} --sign`, yes)
+    const hint =
+      kind === 'project'
+        ? `${list}, is in the project, which an agent can change: it counts only if your setting rail.allowedSigners names it`
+        : ''
+    expect(error).toMatchObject({
+      code: 'signer-not-allowed',
+      hint: expect.stringContaining(hint),
+    })
     expect(project.log()).toEqual(['build'])
   })
 

@@ -502,7 +502,13 @@ describe('the files on which steps succeeded', () => {
       changed.write('index.js', 'broken\n')
       changed.commit()
     }
-    const { code, notes } = await changed.command('runs approve latest', { answer: 'y' })
+    let asked = ''
+    const { code, notes } = await changed.command('runs approve latest', {
+      answer: 'y',
+      onQuestion: (text) => void (asked += text),
+    })
+    const id = changed.git('rev-parse', '--short', 'HEAD')
+    expect(asked).toContain(`Approve publish of ship (commit ${id}, run `)
     expect(code).toBe(0)
     await changed.prove()
     const question = '--commit HEAD --base HEAD~1 --approval unknown --require verified'

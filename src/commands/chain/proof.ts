@@ -21,11 +21,11 @@ signature shows the account; an agent with the account's rights can sign too.`,
   run: async (context, { arguments: [name = 'latest'], out, sign }) =>
     writeProof(context, { name, out, sign }),
   render: ({ file }) => `${safeLine(file)}\n`,
-  notes: ({ signature, proof: { predicate }, isIgnored }) => [
+  notes: ({ signature, hasOtherKey, proof: { predicate }, isIgnored }) => [
     predicate.run.status !== 'success' &&
       `The run ended as ${predicate.run.status}: no check passes.`,
     signature === undefined
-      ? 'It is not signed: Git has no SSH key to sign with.'
+      ? `It is not signed: ${hasOtherKey ? 'user.signingKey is set, but gpg.format is not ssh. If that is an SSH key: git config --global gpg.format ssh' : 'Git has no SSH key to sign with.'}`
       : `Signed in ${safeLine(signature)}. That shows the account; its agent can sign too.`,
     isIgnored && 'Git ignores this file: remove the rule, or commit it with git add --force.',
   ],

@@ -94,6 +94,8 @@ interface ShownApproval extends Pick<
   'approved' | 'at' | 'by' | 'user' | 'channel' | 'strength' | 'shown' | 'shownDigest' | 'reason'
 > {
   step: string
+  /** Whose key signed it, by the name in the user's list at that time. */
+  signedBy?: string | undefined
 }
 
 const approvalPlaces: Readonly<Record<NonNullable<ApprovalRecord['channel']>, string>> = {
@@ -144,20 +146,23 @@ function approvalsOf({ approvals, gates }: RunJournal): ShownApproval[] | undefi
   return [...approvals.values()].map((approval) => {
     const { key, approved, at, by, user, channel, strength, shown, shownDigest, reason } = approval
     const step = gates.get(key)?.step ?? stepOfKey(key)
-    return { step, approved, at, by, user, channel, strength, shown, shownDigest, reason }
+    const signedBy = strength === 'signed' ? approval.signature?.signer : undefined
+    const how = { by, user, channel, strength, signedBy }
+    return { step, approved, at, ...how, shown, shownDigest, reason }
   })
 }
 
 function approvalLines({ approvals = [], yesGates, startedBy = 'the caller' }: ShownResult) {
   const inAdvance = yesGates ? [`Gates approved in advance by ${startedBy} (--yes-gates)`] : []
   const lines = approvals.flatMap(
-    ({ step, approved, at, by, user = 'a user', channel = 'terminal', shown = [], reason }) => {
+    ({ step, approved, at, by, signedBy, channel = 'terminal', ...approval }) => {
+      const { user = 'a user', shown = [], reason } = approval
       if (by === 'caller') return [`${step}: approved in advance (--yes-gates), ${at}`]
       const seen = shown.map(
         ({ step: name, status, result }) => `  was shown ${name}: ${status}, ${result}`,
       )
       return [
-        `${step}: ${approved ? 'approved' : 'rejected'} by ${user} ${approvalPlaces[channel]}, ${at}`,
+        `${step}: ${approved ? 'approved' : 'rejected'} by ${user} ${approvalPlaces[channel]}${signedBy === undefined ? '' : `, signed by ${signedBy}`}, ${at}`,
         ...(reason === undefined ? [] : [`  reason: ${reason}`]),
         ...seen,
       ]
