@@ -43,7 +43,7 @@ function fixture() {
 it.skipIf(!isBuilt)(
   'shows the difference, installs the hook, and restores everything (needs the build)',
   async () => {
-    const { write, run } = fixture()
+    const { write, run, home } = fixture()
     const path = write('.claude/settings.json', '{\n  "theme": "dark"\n}\n')
     const dry = await run(['hooks', 'install', '--dry-run'])
     expect(dry.stdout).toContain(`Claude Code: would be changed: ${path}`)
@@ -57,7 +57,15 @@ it.skipIf(!isBuilt)(
     expect(status.code).toBe(0)
     const doctor = await run(['doctor', '--probe'])
     expect(doctor.stdout).toMatch(/Claude Code probe\s+answered in \d+ ms/)
-    expect((await run(['hooks', 'uninstall'])).code).toBe(0)
+    const removed = await run(['hooks', 'uninstall'])
+    expect(removed.code).toBe(0)
+    const program = join(home, '.local/share/skillrail/hook')
+    expect(removed.stdout).toMatch(/hook program\s+removed/)
+    expect(removed.stdout).toContain(program)
+    expect(existsSync(program)).toBe(false)
+    const [, folders = ''] = /To remove them too: rm -r (.*)/.exec(removed.stderr) ?? []
+    expect(folders).toContain(join(home, '.local/state/skillrail'))
+    for (const folder of folders.split(' ')) expect(existsSync(folder)).toBe(true)
     expect(readFileSync(path, 'utf8')).toBe('{\n  "theme": "dark"\n}\n')
   },
 )
