@@ -223,7 +223,7 @@ export class Agent {
     return await this.#offerSkills().end(name)
   }
 
-  /** The facts of this agent that `new SubagentManager(agent, …)` needs. @internal */
+  /** The facts of this agent that `new SubagentManager(agent, …)` needs. */
   get subagentParent(): SubagentParent {
     return {
       environment: this.#environment,

@@ -86,10 +86,10 @@ export class SkillManager {
   #searched = false
   readonly #requiresFolders: boolean
 
-  /**
-   * @param requiresFolders @internal false if a user named the folders: `list` reports missing ones.
-   * @throws {UsageError} for an unknown option or a value of a wrong type.
-   */
+  /** @throws {UsageError} for an unknown option or a value of a wrong type. */
+  constructor(options?: SkillManagerOptions)
+  /** With `false` a user named the folders: `list` reports missing ones. @internal */
+  constructor(options: SkillManagerOptions, requiresFolders: boolean)
   constructor(options: SkillManagerOptions = {}, requiresFolders = true) {
     this.#requiresFolders = requiresFolders
     const checkedOptions = checkOptions(options, managerOptions)

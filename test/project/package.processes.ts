@@ -1,8 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { pages } from './_pages.ts'
 
 const repository = new URL('../..', import.meta.url).pathname
 let directory: string
@@ -14,6 +15,9 @@ beforeAll(() => {
   tarball = join(directory, readdirSync(directory).find((file) => file.endsWith('.tgz')) ?? '')
   writeFileSync(join(directory, 'package.json'), '{ "type": "module" }')
   npm(directory, 'install', '--prefer-offline', '--no-audit', '--no-fund', tarball)
+  for (const name of ['ai', 'vitest']) {
+    symlinkSync(join(repository, 'node_modules', name), join(directory, 'node_modules', name))
+  }
 }, 120_000)
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
@@ -31,10 +35,11 @@ it('gives typed imports', () => {
   writeFileSync(
     join(directory, 'use.ts'),
     `import { SkillManager, validateSkill, type Diagnostic } from 'skillrail'
-import { Agent, type AgentResult } from 'skillrail/agent'
+import { Agent, type AgentResult, SubagentManager } from 'skillrail/agent'
 import { createSkills, type Skills } from 'skillrail/ai'
 import { SkillTestHarness } from 'skillrail/testing'
-export const manager: SkillManager = new SkillManager()
+export const manager: SkillManager = new SkillManager({ customPaths: ['skills'], trustedPaths: ['skills'] })
+export const subagents: SubagentManager = new SubagentManager(new Agent({ model: 'none' }), [])
 export const findings: readonly Diagnostic[] = validateSkill('', { path: 'x', directoryName: 'x' }).diagnostics
 export const skills: Promise<Skills> = createSkills({ skillDirs: ['skills'] })
 export const tools: readonly string[] = Object.keys((await skills).settings({}).tools)
@@ -45,28 +50,41 @@ import { noSuchExport } from 'skillrail'
 void noSuchExport
 `,
   )
-  mkdirSync(join(directory, 'types'), { recursive: true })
-  const compiler = join(repository, 'node_modules/typescript/bin/tsc')
-  const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2023']
-  const { stdout } = spawnSync(
-    process.execPath,
-    [
-      compiler,
-      ...options,
-      '--types',
-      'node',
-      '--typeRoots',
-      join(repository, 'node_modules/@types'),
-      'use.ts',
-    ],
-    { cwd: directory, encoding: 'utf8' },
-  )
   // The AI SDK's own declarations want types that it does not bring along.
-  const ours = stdout
-    .split('\n')
-    .filter((line) => /^(?:use\.ts|node_modules\/skillrail)/.test(line))
+  const ours = compile(['--strict', 'use.ts']).filter((line) =>
+    /^(?:use\.ts|node_modules\/skillrail)/.test(line),
+  )
   expect(ours).toEqual([])
 })
+
+it('compiles the documented programs against the declarations of the package', () => {
+  const files: string[] = []
+  for (const { path, text } of pages) {
+    for (const [, language = '', body = ''] of text.matchAll(/^```(js|ts)\n([^]*?)^```$/gm)) {
+      if (!body.includes("from 'skillrail")) continue
+      const name = `page-${files.length}-${path.replaceAll('/', '-')}.${language}`
+      writeFileSync(join(directory, name), body)
+      files.push(name)
+    }
+  }
+  expect(files.length).toBeGreaterThan(4)
+  const lines = compile(['--allowJs', '--checkJs', '--skipLibCheck', ...files])
+  // Parts of programs without types: what counts is that exports, calls and options exist.
+  const misuse = /error TS(?:2305|2345|2353|2554|2614|2673|2724): /
+  expect(lines.filter((line) => misuse.test(line))).toEqual([])
+})
+
+/** Returns the output of the compiler, by lines. */
+function compile(options: readonly string[]): string[] {
+  const compiler = join(repository, 'node_modules/typescript/bin/tsc')
+  const types = ['--types', 'node', '--typeRoots', join(repository, 'node_modules/@types')]
+  const target = ['--noEmit', '--module', 'nodenext', '--target', 'es2023']
+  const { stdout } = spawnSync(process.execPath, [compiler, ...target, ...types, ...options], {
+    cwd: directory,
+    encoding: 'utf8',
+  })
+  return stdout.split('\n')
+}
 
 it('passes the package linters', () => {
   const bin = join(repository, 'node_modules/.bin')
