@@ -1,12 +1,11 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { basename, join, sep } from 'node:path'
+import { join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { compareText, errorsIn, SkillrailError, UsageError } from '#core/errors'
+import { compareText, SkillrailError } from '#core/errors'
 import { indentedJson, objectOf, parseJson } from '#core/json'
 import type { SkillInfo } from '#library/model'
 import { manifestSchema } from '#library/plugins'
 import { listSkillFiles } from '#library/skill-files'
-import { validateSkill } from '#skill/validate'
 
 /** The clients that take the hook as a package; each has a folder in `plugins/`. */
 export const packagedClients = ['claude', 'copilot', 'gemini', 'opencode', 'pi', 'qwen'] as const
@@ -44,15 +43,8 @@ function fileOf(path: string, content: string | Buffer, mode = 0o644): PackedFil
   return { path, bytes: Buffer.from(content), mode: mode & 0o111 ? 0o755 : 0o644 }
 }
 
-function filesOfSkill({ name, directory, path }: SkillInfo): PackedFile[] {
-  const options = { path, directoryName: basename(directory), files: listSkillFiles(directory) }
-  const { diagnostics } = validateSkill(readFileSync(path), options)
-  const errors = errorsIn(diagnostics)
-  if (errors.length > 0) {
-    const message = `the skill ${name} is not valid, so clients would leave it out`
-    throw new UsageError({ code: 'plugin-skill-invalid', message, diagnostics: errors })
-  }
-  return options.files.map((file) => {
+function filesOfSkill({ name, directory }: SkillInfo): PackedFile[] {
+  return listSkillFiles(directory).map((file) => {
     const bytes = readFileSync(join(directory, file.path))
     return fileOf(`skills/${name}/${file.path}`, bytes, file.executable ? 0o755 : 0o644)
   })

@@ -163,7 +163,7 @@ it('matches, checks, evaluates and exports triggers', { timeout: 180_000 }, () =
       '0 validate plain/portable',
       '1 hooks pack .skillrail/skills/plain --out plain → plugin-exists',
       '2 hooks pack .skillrail/skills/deploy --client cursor → plugin-client-unknown',
-      '2 hooks pack .skillrail/skills/faulty → path-outside plugin-skill-invalid trigger-form',
+      '1 hooks pack .skillrail/skills/faulty → path-outside plugin-skill-invalid trigger-form trigger-target-missing',
       '0 triggers index --dry-run → state=stale',
       '1 triggers index --check → state=stale',
       '1 triggers index --check --write AGENTS.md → state=stale',

@@ -68,12 +68,36 @@ describe('plugin pack', () => {
     expect(await pack(...args)).toMatchObject({ code, stderr: expect.stringContaining(message) })
   })
 
-  it('refuses a skill that is not valid', async () => {
-    const { project, skill, pack } = skills()
-    skill('project/skills/other', { name: 'not-its-folder' })
-    const { code, stderr } = await pack('skills')
-    expect([code, stderr]).toEqual([2, expect.stringContaining('not-its-folder is not valid')])
-    expect(existsSync(join(project, 'skills-plugin'))).toBe(false)
+  it.each([
+    ['a name that is not its folder', { name: 'not-its-folder' }, 'name-directory-mismatch'],
+    [
+      'a trigger without its reference',
+      { more: 'metadata:\n  triggers: "^/x => gone.md"' },
+      'trigger-target-missing',
+    ],
+    [
+      'a pattern that is not valid',
+      { more: 'metadata:\n  triggers: "^/x( => SKILL.md"' },
+      'pattern-invalid',
+    ],
+    ['a chain whose step is missing', { more: 'metadata:\n  chain: nobody' }, 'step-missing'],
+  ])('refuses a skill that validate refuses: %s', async (_, declared, error) => {
+    const { project, home, skill, pack } = skills()
+    skill('project/skills/other', declared)
+    const validated = await runInProcess(['validate', 'skills'], { cwd: project, home })
+    expect([validated.code, validated.stdout]).toEqual([1, expect.stringContaining(error)])
+    for (const more of [[], ['--dry-run'], ['--client', 'claude']]) {
+      const { code, stderr } = await pack('skills', ...more)
+      expect([code, stderr]).toEqual([1, expect.stringContaining(error)])
+      expect(existsSync(join(project, 'skills-plugin'))).toBe(false)
+    }
+  })
+
+  it('prints the warnings of validate and packs', async () => {
+    const { skill, pack } = skills()
+    skill('project/skills/deploy', { more: triggers.replace('^/deploy', '^ deploy') })
+    const { code, stderr } = await pack('skills/deploy', '--dry-run')
+    expect([code, stderr]).toEqual([0, expect.stringContaining('[trigger-never-fires]')])
   })
 })
 

@@ -1,15 +1,17 @@
 import { chmodSync, lstatSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
-import { defineCommand, option } from '#core/command'
-import { SkillrailError, UsageError } from '#core/errors'
+import { type Context, defineCommand, option } from '#core/command'
+import { type Diagnostic, errorsIn, SkillrailError, UsageError } from '#core/errors'
 import { writeLimit } from '#core/project-state'
 import { amount, linesText, safeLine } from '#core/text'
 import { writeFileAtomic } from '#core/write-files'
 import { discoverOptionsFrom } from '#library/discover'
 import { skillAt } from '#library/find-skill'
 import { isPluginName } from '#library/plugins'
+import type { SkillInfo } from '#library/model'
 import { findSkillFiles } from '#library/walk'
 import { type PackagedClient, packagedClients, packPlugin } from '#hooks/pack-plugin'
+import { validateSkills } from '#project/validate-skills'
 
 interface PackResult {
   name: string
@@ -20,6 +22,8 @@ interface PackResult {
     files: readonly { path: string; bytes: number }[]
   }[]
   written: boolean
+  /** The warnings of `validate` about the skills. */
+  diagnostics: readonly Diagnostic[]
 }
 
 export const command = defineCommand<PackResult>()({
@@ -33,10 +37,9 @@ export const command = defineCommand<PackResult>()({
   details:
     'Writes a folder `portable` for clients of Agent Plugins, and one with the hook for each client.',
   examples: ['hooks pack .agents/skills/deploy --client claude --dry-run'],
-  async run(
-    { runtime, settings },
-    { arguments: [sourcePath = ''], out, name: named, client, dryRun },
-  ) {
+  async run(context, { arguments: [sourcePath = ''], out, name: named, client, dryRun }) {
+    const { runtime, settings } = context
+    const requested = client.map(packagedClient)
     const source = resolve(runtime.cwd, sourcePath)
     const options = discoverOptionsFrom(runtime, settings)
     const skills = [...findSkillFiles(source)].map(({ path }) => skillAt(path, options))
@@ -57,8 +60,9 @@ export const command = defineCommand<PackResult>()({
       throw new SkillrailError({ code: 'plugin-exists', message, hint })
     }
     const hasTriggers = skills.some(({ fields }) => fields.triggers.length > 0)
-    const chosen =
-      client.length > 0 ? client.map(packagedClient) : hasTriggers ? packagedClients : []
+    const chosen = requested.length > 0 ? requested : hasTriggers ? packagedClients : []
+    const diagnostics = await warningsAbout(skills, context)
+    if (!diagnostics) return undefined
     const packed = [undefined, ...chosen].map((one) => {
       const directory = join(target, one ?? 'portable')
       return { client: one, directory, files: packPlugin(name, skills, one) }
@@ -73,7 +77,7 @@ export const command = defineCommand<PackResult>()({
     const plugins = packed.map(({ files, ...one }) => {
       return { ...one, files: files.map(({ path, bytes }) => ({ path, bytes: bytes.length })) }
     })
-    return { name, plugins, written: !dryRun }
+    return { name, plugins, written: !dryRun, diagnostics }
   },
   render: ({ plugins, written }) =>
     linesText(
@@ -82,8 +86,30 @@ export const command = defineCommand<PackResult>()({
         ...(written ? [] : files.map(({ path, bytes }) => safeLine(`  ${path} (${bytes} bytes)`))),
       ]),
     ),
-  notes: ({ written }) => (written ? [] : ['Nothing was written.']),
+  notes: ({ written, diagnostics }) => [...diagnostics, !written && 'Nothing was written.'],
 })
+
+/**
+ * Returns the warnings of `validate` about these skills; undefined if the caller stops it.
+ * @throws {SkillrailError} if `validate` has errors.
+ */
+async function warningsAbout(
+  skills: readonly SkillInfo[],
+  context: Context,
+): Promise<Diagnostic[] | undefined> {
+  const paths = skills.map(({ path }) => path)
+  const checked = await validateSkills(context, { paths, profile: 'spec', fix: undefined })
+  if (!checked) return undefined
+  const diagnostics = checked.skills.flatMap((skill) => skill.diagnostics)
+  const errors = errorsIn(diagnostics)
+  if (errors.length > 0) {
+    const wrong = checked.skills.filter(({ valid }) => !valid)
+    const names = wrong.map(({ name, path }) => name ?? path).join(', ')
+    const message = `not valid: ${names}; nothing was written`
+    throw new SkillrailError({ code: 'plugin-skill-invalid', message, diagnostics: errors })
+  }
+  return diagnostics.filter(({ severity }) => severity === 'warning')
+}
 
 function packagedClient(name: string): PackagedClient {
   const packaged = packagedClients.find((client) => client === name)
