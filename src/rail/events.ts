@@ -2,7 +2,7 @@ import { sessionFolders } from '#core/client-folders'
 import { parseJson } from '#core/json'
 import { uniqueText } from '#core/runtime'
 import { lockHolder } from '#core/file-lock'
-import { findWorkspace, isInside, realPathOf } from '#core/read-files'
+import { findWorkspace } from '#core/read-files'
 import { safeLine } from '#core/text'
 import { type ChainSkill, type RailAnswer, type RailEvent, tellBeginning } from '#hooks/rail-hook'
 import { guardsIn } from '#trust/accepted-guards'
@@ -17,10 +17,12 @@ import { originOfPrompt } from './claude-transcript.ts'
 import { runnableAnswer } from './command-lines.ts'
 import type { RailProgram } from './driver.ts'
 import { denialOf, denialWithoutRail } from './guards.ts'
+import { denialOfLeft, isHere, leftAnswer, leftLine, leftRails } from './left-rails.ts'
 import {
   changeRail,
   hasEnded,
   readRail,
+  type RailReading,
   readRails,
   type RailSession,
   removeRail,
@@ -112,10 +114,11 @@ async function answerPrompt(event: RailEvent, patience: Means): Promise<RailAnsw
   if (reading.kind === 'none') {
     const word = called ? undefined : wordToTakeOver(payload.prompt)
     if (word) return await takeUp(event, patience, session, word)
-    if (!called || !claimPrompt(event, session)) return undefined
+    if (!called) return answerAboutLeft(event, session, patience)
+    if (!claimPrompt(event, session)) return undefined
     return await start(event, patience, { session, ...typed(called) })
   }
-  const { rail } = reading
+  const rail = withProcess(event, reading.rail, patience.senders)
   // Another client has a session of the same name: guards apply there too, and nothing else.
   if (rail.client !== event.platform) return undefined
   // Qwen Code reports an empty prompt after each batch of tools.
@@ -160,6 +163,20 @@ async function answerPrompt(event: RailEvent, patience: Means): Promise<RailAnsw
     return await handToDriver(event, { kind: 'recall', session }, patience)
   }
   return text === undefined ? undefined : { kind: 'context', text }
+}
+
+/** The first prompt of a session, and a word about a rail, learn which chains wait for a session. */
+function answerAboutLeft(
+  { runtime, payload }: RailEvent,
+  session: string,
+  { senders }: Means,
+): RailAnswer | undefined {
+  const left = leftRails(runtime, session, senders)
+  if (left.length === 0) return undefined
+  const isWord = readRailWord(payload.prompt, []) !== undefined
+  const runs = left.map(({ runId }) => runId).join(' ')
+  const isNew = claimOnce(runtime, `rail ${session} left ${runs}`)
+  return isWord || isNew ? leftAnswer(left) : undefined
 }
 
 /** How the driver starts a chain that a user has called. */
@@ -361,10 +378,14 @@ async function answerCall(event: RailEvent, means: Means): Promise<RailAnswer | 
   const rails = railsFor(event, session, means.senders)
   const records = guardsIn(runtime, [runtime.cwd, ...sessionFolders(runtime)])
   const starting = session === undefined ? undefined : startingChain(runtime, session)
-  if (rails.length === 0 && records.length === 0 && starting === undefined) return undefined
+  const left = hasOpenRail(rails, session) ? [] : leftRails(runtime, session, means.senders)
+  const isFree = [rails, records, left].every((list) => list.length === 0)
+  if (isFree && starting === undefined) return undefined
   const { cwd, home } = runtime
   const otherLine = call === undefined ? otherLineIn(parseJson(toolInput)) : undefined
   const clientCall = { client: platform, tool, call, otherLine, cwd, workspace, home }
+  const denial = await denialOfLeft(clientCall, left)
+  if (denial) return { kind: 'deny', ...denial }
   let asked: RailAnswer | undefined
   for (const reading of rails) {
     const reason =
@@ -431,6 +452,10 @@ async function startByCall(event: RailEvent, means: Means): Promise<RailAnswer |
   const { skill, words, requireVerified } = call
   const chain = await chainToStart(event, skill)
   if (!chain) return undefined
+  const left = leftRails(runtime, session, means.senders)
+  if (left.length > 0) {
+    return { kind: 'deny', reason: `Only the user starts a chain now. ${leftLine(left)}` }
+  }
   if (chain.personOnly) {
     const reason = `Only the user starts the chain \`${chain.name}\`, by its call in this session: its author disabled the invocation by models.`
     return { kind: 'deny', reason }
@@ -552,23 +577,20 @@ function railsFor(
   return readRails(runtime).filter(
     (reading) =>
       reading.kind === 'unreadable' ||
-      (isHere(runtime, reading.rail.workspace) && !isLeft(reading.rail, senders)),
+      (isHere(runtime, reading.rail.workspace) && !isOver(reading.rail, senders)),
   )
 }
 
-/** Whether the agent works or was started in a project, also in a repository inside of it. */
-function isHere(runtime: RailEvent['runtime'], workspace: string): boolean {
-  const folders = [runtime.cwd, ...sessionFolders(runtime)]
-  // A home with a rail does not include every project in it.
-  const isHome = isInside(workspace, realPathOf(runtime.home) ?? runtime.home)
-  return folders.some((folder) => {
-    const real = realPathOf(folder) ?? folder
-    return isHome ? real === workspace : isInside(workspace, real)
+/** Whether the session has a rail of its own that has not ended; also true if it cannot be read. */
+function hasOpenRail(rails: readonly RailReading[], session: string | undefined): boolean {
+  return rails.some((reading) => {
+    if (reading.kind === 'unreadable') return true
+    return reading.rail.session === session && reading.rail.standing !== 'ended'
   })
 }
 
 /** Whether a chain has failed in a client that has ended: no other session can be a part of its session. */
-function isLeft({ standing, clientProcess }: RailSession, senders: SenderReader): boolean {
+function isOver({ standing, clientProcess }: RailSession, senders: SenderReader): boolean {
   if (standing !== 'failed' || clientProcess === undefined) return false
   return senders.isRunning(clientProcess) === false
 }
@@ -584,6 +606,7 @@ async function noticeCall(event: RailEvent, patience: Means): Promise<RailAnswer
     const [name] = call?.kind === 'skill' && payload.agent === '' ? call.paths : []
     const chain = name === undefined ? undefined : await event.chainNamed(name)
     if (!chain || chain.personOnly) return undefined
+    if (leftRails(runtime, session, patience.senders).length > 0) return undefined
     if (reading.kind === 'rail') removeRail(runtime, session)
     const words = splitArguments(payload.skillArguments)
     const called = { session, chain, words, requireVerified: false, byModel: true }
@@ -623,9 +646,14 @@ function hasLostStep({ platform, runtime }: RailEvent, rail: RailSession): boole
   return calls < givenAt || calls - givenAt >= most
 }
 
-/** Notes the process of the client at the first event that shows it, if the start of the rail did not. */
+/**
+ * Notes the process of the client at the first event that shows it, if the start of the rail did not, or if
+ * the user continues the session in another process after the end of the first one.
+ */
 function withProcess(event: RailEvent, rail: RailSession, senders: SenderReader): RailSession {
-  if (rail.clientProcess !== undefined || event.payload.agent !== '') return rail
+  if (event.payload.agent !== '' || rail.client !== event.platform) return rail
+  const before = rail.clientProcess
+  if (before !== undefined && senders.isRunning(before) !== false) return rail
   const clientProcess = processToNote(event, senders)
   if (clientProcess === undefined) return rail
   const change = (now: RailSession): RailSession => ({ ...now, clientProcess })

@@ -38,16 +38,37 @@ async function reasonAgainst(
     return `While the chain \`${chain}\` is open, no prompt may be scheduled: it would look like one of the user.`
   }
   const closed = guards.filter((guard) => !isOpenNow(guard, standing))
-  const against = await closedGuard(call, closed)
-  if (against) {
-    const { guard, isTooLong } = against
-    const belonging = belongsTo(guard, chain)
-    return isTooLong ? tooLongFor(belonging) : `${belonging}, ${whyClosed(guard, rail)}`
-  }
+  const denial = await denialOfClosed(call, { chain, guards: closed }, (guard) =>
+    whyClosed(guard, rail),
+  )
+  if (denial !== undefined) return denial
   if (step?.tools === undefined || standing === 'paused') return undefined
   if (isFree(call) || isReportTool(call) || (await isAllowed(call, step.tools))) return undefined
   const shell = isShell(call) ? '. A shell line may neither set variables nor write to files' : ''
   return `The step \`${step.step}\` allows only: ${step.tools}${shell}`
+}
+
+async function denialOfClosed(
+  call: ClientCall,
+  { chain, guards }: Pick<RailSession, 'chain' | 'guards'>,
+  why: (guard: Guard) => string,
+): Promise<string | undefined> {
+  const against = await closedGuard(call, guards)
+  if (!against) return undefined
+  const { guard, isTooLong } = against
+  const belonging = belongsTo(guard, chain)
+  return isTooLong ? tooLongFor(belonging) : `${belonging}, ${why(guard)}`
+}
+
+/** Returns why every guarded call of a rail is denied, open or not; undefined if no guard covers the call. */
+export async function guardDenial(
+  call: ClientCall,
+  rail: RailSession,
+  why: string,
+): Promise<string | undefined> {
+  const located = { ...call, workspace: rail.workspace }
+  const denial = await denialOfClosed(located, rail, () => why)
+  return denial === undefined || (await isReport(call)) ? undefined : denial
 }
 
 /** Returns the first of the guards that covers a call, or the command in a call of a tool that no list has. */

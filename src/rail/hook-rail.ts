@@ -1,17 +1,16 @@
-import { statSync } from 'node:fs'
-import { messageOf } from '#core/errors'
+import { readdirSync, statSync } from 'node:fs'
+import { messageOf, systemCode } from '#core/errors'
 import { adapters } from '#hooks/adapters'
 import type { RailAnswer, RailEvent, RailHook } from '#hooks/rail-hook'
 import type { Patience } from './events.ts'
 import type { SenderReader } from './sender.ts'
 import { guardsDirectory } from '#trust/guards-place'
-import { unattributed } from '#hooks/rail-facts'
 import { calledChain, mayStartChain, railPath, railsDirectory, startingPath } from './place.ts'
 import { denialWithoutState } from './unknown-guards.ts'
 
 /**
- * Answers the events of a client for a rail. In a session without a rail, the hook looks for one file, before
- * a tool for one more, and loads nothing. Another process does the slow work: it starts chains, and runs
+ * Answers the events of a client for a rail. While no session has a rail, the hook looks for one file and one
+ * folder, before a tool for two more, and loads nothing. Another process does the slow work: it starts chains, and runs
  * checks and scripts.
  */
 export const railHook: RailHook = createRailHook()
@@ -53,7 +52,7 @@ function answerFailure(
 }
 
 async function mayConcern(event: RailEvent): Promise<boolean> {
-  const { kind, payload, prompt, platform, runtime } = event
+  const { kind, payload, prompt, runtime } = event
   const { session, call } = payload
   if (session !== undefined && mayExist(railPath(runtime, session))) return true
   const isBefore = kind === 'before' && session !== undefined
@@ -61,12 +60,10 @@ async function mayConcern(event: RailEvent): Promise<boolean> {
   switch (kind) {
     case 'prompt':
       if (session === undefined) return false
-      return isResumption(payload.prompt) || (await calledChain(event, prompt)) !== undefined
+      return hasRails(runtime) || (await calledChain(event, prompt)) !== undefined
     case 'before':
-      // The project's rails apply to a call of an unknown session, and to that of a subagent with its own session.
-      if (session === undefined || unattributed.has(platform)) {
-        if (mayExist(railsDirectory(runtime))) return true
-      }
+      // A rail of the project may apply: that of a subagent's parent, or one whose client was closed.
+      if (hasRails(runtime)) return true
       return mayStartChain(payload) || mayExist(guardsDirectory(runtime))
     case 'after': {
       const [name] = call?.kind === 'skill' ? call.paths : []
@@ -79,9 +76,13 @@ async function mayConcern(event: RailEvent): Promise<boolean> {
   }
 }
 
-/** `rail resume` and `rail stop` in a session without a rail are about that of another one. */
-function isResumption(prompt: string): boolean {
-  return /\brail\s+(?:resume|stop)\s*$/.test(prompt)
+/** Whether any session has a rail; also true if the folder cannot be listed, because guards may be there. */
+function hasRails(runtime: RailEvent['runtime']): boolean {
+  try {
+    return readdirSync(railsDirectory(runtime)).some((name) => name.endsWith('.json'))
+  } catch (error) {
+    return systemCode(error) !== 'ENOENT'
+  }
 }
 
 /** Whether a path exists; also true if it is not accessible, because guards may be there. */
