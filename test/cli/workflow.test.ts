@@ -271,7 +271,8 @@ describe('the plan of a call', () => {
     })
   })
 
-  async function warned(why: string): Promise<void> {
+  /** Returns the warnings that stay with `--trust-workspace`. */
+  async function warned(why: string): Promise<string> {
     const plan = ['tools', 'workflow', 'plan', 'execute_query']
     for (const args of [plan, ['tools', 'workflow', 'list'], ['tools', 'workflow', 'check']]) {
       const { code, stderr } = await cli(...args)
@@ -283,11 +284,11 @@ describe('the plan of a call', () => {
     expect(JSON.parse((await cli(...plan, '--json')).stdout)).toMatchObject({
       diagnostics: [{ code: 'workflow-not-trusted', hint }],
     })
-    expect((await cli(...plan, '--trust-workspace')).stderr).toBe('')
+    return (await cli(...plan, '--trust-workspace')).stderr
   }
 
   it('has a warning in an untrusted project', async () => {
-    await warned('the workspace was never trusted')
+    expect(await warned('the workspace was never trusted')).toBe('')
   })
 
   it('has a warning if the file changed since it was trusted', async () => {
@@ -295,7 +296,9 @@ describe('the plan of a call', () => {
     expect((await cli('tools', 'workflow', 'plan', 'execute_query')).stderr).toBe('')
     const edited = await edit('database-safe-query', 'sed -i s/enforce/warn/ "$1"')
     expect(edited.stderr).toContain('This change is to be accepted: skillrail trust')
-    await warned('the file has changed since the workspace was trusted')
+    const accepted = "calls that 'database-safe-query' came before are refused: it was accepted"
+    const left = await warned('the file has changed since the workspace was trusted')
+    expect(left).toContain(`${accepted} and was changed`)
   })
 
   it('has a warning if a workflow was accepted and then removed, until that is accepted', async () => {

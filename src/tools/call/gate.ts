@@ -234,7 +234,7 @@ export interface WorkflowTrust {
   gone(): GoneWorkflows
 }
 
-/** Accepted workflows that are gone; none where the caller vouches for the workspace. */
+/** Accepted workflows that are gone. They stay in force also if the caller vouches for the workspace. */
 export interface GoneWorkflows {
   accepted: readonly WorkflowDefinition[]
   loaded: readonly WorkflowDefinition[]

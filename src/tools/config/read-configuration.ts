@@ -65,8 +65,7 @@ export function fileTrust(
   const { policy, diagnostics } = readTrustPolicy(runtime, { workspace: project, workspaceTrust })
   const { workspace, acceptance } = policy
   const isVouched = workspaceTrust === 'trusted'
-  const parts = isVouched ? undefined : acceptance?.parts
-  const acceptedParts = parts?.filter(({ owner }) => owner === '') ?? []
+  const acceptedParts = acceptance?.parts.filter(({ owner }) => owner === '') ?? []
   let currentParts: readonly ActingPart[] | undefined
   let changes: readonly PartChange[] | undefined
   const now = (): readonly ActingPart[] => (currentParts ??= collectActingParts(workspace, []))

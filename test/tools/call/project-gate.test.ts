@@ -25,11 +25,12 @@ function gateOf(
   project: string,
   runtime: Runtime,
   { workflows, diagnostics }: WorkflowReading = loadWorkflows(project),
+  workspaceTrust: 'ask' | 'trusted' = 'ask',
 ): CallGate {
   return projectGate({
     project,
     runtime,
-    workspaceTrust: 'ask',
+    workspaceTrust,
     workflows,
     diagnostics,
     session: openSession({ runtime, project, settings }),
@@ -110,6 +111,7 @@ describe('a workflow that was accepted', () => {
     change: (project: string) => void,
     definition: object = guard,
     name = 'write',
+    workspaceTrust: 'ask' | 'trusted' = 'ask',
   ): Promise<unknown> {
     const root = temporaryDirectory()
     const project = join(root, 'project')
@@ -117,7 +119,7 @@ describe('a workflow that was accepted', () => {
     writeFiles(project, { [file]: JSON.stringify({ guard: definition }) })
     await new TrustStore(runtime).accept(project, collectActingParts(project, []))
     change(project)
-    const gate = gateOf(project, runtime)
+    const gate = gateOf(project, runtime, loadWorkflows(project), workspaceTrust)
     const request = { ...call, tool: { ...call.tool, id: `db__${name}`, name } }
     const foreseen = gate.foresee?.(request).then(() => 'passes', codeOf)
     const signal = new AbortController().signal
@@ -151,6 +153,9 @@ describe('a workflow that was accepted', () => {
   ])('stops only its calls when %s', async (_, change) => {
     expect(await afterwards(change)).toBe('workflow-not-trusted')
     expect(await afterwards(change, guard, 'read')).toBe('passes')
+    // `--trust-workspace` allows what the project has. It does not lift what was accepted.
+    expect(await afterwards(change, guard, 'write', 'trusted')).toBe('workflow-not-trusted')
+    expect(await afterwards(change, guard, 'read', 'trusted')).toBe('passes')
   })
 
   it('is not replaced by a workflow with its name in an earlier file', async () => {
