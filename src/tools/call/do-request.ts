@@ -166,8 +166,16 @@ async function readRouted(request: string, setup: RequestSetup): Promise<Request
   if (steps.length > 0) return { kind: 'call', ...words, steps }
   const chosen = planFor(request, await user?.choose(route.candidates), setup)
   if (chosen.length > 0) return { kind: 'call', steps: chosen, route, decidedBy: 'user' }
-  const reason = 'It is not clear which tool is meant.'
-  return { kind: 'unsure', ...words, reason, steps: planFor(request, route.tool, setup) }
+  const understood = planFor(request, route.tool, setup)
+  return { kind: 'unsure', ...words, reason: doubtOf(route, understood), steps: understood }
+}
+
+/** What is not clear: with a single candidate only the values that the request does not say. */
+function doubtOf({ candidates }: Route, steps: readonly PlannedCall[]): string {
+  const [step] = steps
+  const isOnly = candidates.length === 1 && steps.length === 1
+  if (!isOnly || !step || step.missing.length === 0) return 'It is not clear which tool is meant.'
+  return `${step.tool} needs values that the request does not name: ${step.missing.join(', ')}.`
 }
 
 export interface ToolModel {

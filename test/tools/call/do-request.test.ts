@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import type { JsonObject } from '../../../src/core/json.ts'
 import { describe, expect, it } from 'vitest'
 import type { CallContext } from '../../../src/tools/call/context.ts'
@@ -553,4 +554,54 @@ it('asks the servers for a tool in its written spelling', async () => {
   const fixture = setup({}, { discover }, [near])
   await doRequest('Use fake__get_sum', fixture)
   expect(fixture.calls).toEqual(['fake__get_sum {}'])
+})
+
+describe('with the tools of server-everything', () => {
+  const number = { type: 'number' }
+  const everything: readonly FakeTool[] = [
+    {
+      name: 'echo',
+      server: 'everything',
+      description: 'Echoes back the input string',
+      annotations: { readOnlyHint: true },
+      inputSchema: object({ message: { type: 'string', description: 'Message to echo' } }, [
+        'message',
+      ]),
+    },
+    {
+      name: 'get-sum',
+      server: 'everything',
+      description: 'Returns the sum of two numbers',
+      annotations: { readOnlyHint: true },
+      inputSchema: object({ a: number, b: number }, ['a', 'b']),
+    },
+    {
+      name: 'get-env',
+      server: 'everything',
+      description:
+        'Returns all environment variables, helpful for debugging MCP server configuration',
+      annotations: { readOnlyHint: true },
+    },
+  ]
+  const page = readFileSync(new URL('../../../docs/for-mcp-users.md', import.meta.url), 'utf8')
+  const examples = [...page.matchAll(/^npx skillrail tools do "([^"\n]+)" +# Success: /gm)]
+  const calls = ['everything__get-sum {"a":3,"b":4}', 'everything__echo {"message":"hello"}']
+
+  it('calls what the page for users of MCP servers shows', async () => {
+    const made: string[] = []
+    for (const [, request = ''] of examples) {
+      const fixture = setup({}, {}, everything)
+      await doRequest(request, fixture)
+      made.push(...fixture.calls)
+    }
+    expect(made).toEqual(calls)
+  })
+
+  it('names the missing values if only one tool fits', async () => {
+    const fixture = setup({}, {}, everything)
+    expect(await understandRequest('what is the sum of 3 and 4', fixture)).toMatchObject({
+      kind: 'unsure',
+      reason: 'everything__get-sum needs values that the request does not name: a, b.',
+    })
+  })
 })
