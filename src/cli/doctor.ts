@@ -5,6 +5,7 @@ import { inspectConfiguration } from '#core/configuration'
 import { errorsIn, exitCode, messageOf } from '#core/errors'
 import { stateDirectory, userDirectories } from '#core/runtime'
 import { amount, safeLine } from '#core/text'
+import { checkIdleTriggers } from '#project/check-idle-triggers'
 import { type EngineChoice, engineOptions, wantsServer } from '#project/engines'
 import { checkSandbox } from '#exec/check'
 import { checkHooks } from '#hooks/status'
@@ -32,6 +33,7 @@ export const command = defineCommand<DoctorResult>()({
         ...checkMachine(context),
         await checkSandbox(context),
         ...checkLibrary(context),
+        ...(await checkIdleTriggers(context)),
         ...checkTrust(context),
         ...checkGuards(context),
         ...checkSkillLock(context),

@@ -14,9 +14,9 @@ import type { SkillInfo } from '#library/model'
 import { listSkillFiles } from '#library/skill-files'
 import { findSkillFiles } from '#library/walk'
 import { IgnoredFolders } from './git-ignored.ts'
-import { checkTriggers } from '#trigger/check'
+import { checkTriggers, idleTriggers } from '#trigger/check'
 import { exportProblems } from '#trigger/export-triggers'
-import { filesFor } from '#trigger/project-files'
+import { filesFor, forgetProjectFiles } from '#trigger/project-files'
 import { serversFor } from './known-servers.ts'
 import { neverSent, type SkillNames } from './never-sent.ts'
 import { SkillNotFoundError } from '#skill/errors'
@@ -220,11 +220,30 @@ interface KnownVerdict {
   error: string | undefined
 }
 
+type VerifiedSkill = Pick<SkillInfo, 'path' | 'size' | 'mtimeMs' | 'fields'>
+
 /** The first error of each invalid skill by its `SKILL.md`, cached where possible. */
 export async function invalidSkills(
-  skills: readonly Pick<SkillInfo, 'path' | 'size' | 'mtimeMs' | 'fields'>[],
+  skills: readonly VerifiedSkill[],
   runtime: Runtime,
 ): Promise<ReadonlyMap<string, string>> {
+  return (await skillProblems(skills, runtime)).errors
+}
+
+interface SkillProblems {
+  /** The first error of each invalid skill by its `SKILL.md`. */
+  errors: ReadonlyMap<string, string>
+  /** Why a trigger of a skill cannot fire, by its `SKILL.md`. */
+  idle: ReadonlyMap<string, string>
+}
+
+/** Returns the errors of skills and their triggers that cannot fire, cached where possible. */
+export async function skillProblems(
+  skills: readonly VerifiedSkill[],
+  runtime: Runtime,
+): Promise<SkillProblems> {
+  forgetProjectFiles()
+  const idle = new Map<string, string>()
   const cache = cachePath(runtime, 'library', `verdicts ${runtime.cwd}`)
   const known = readCache<readonly KnownVerdict[]>(cache, '1', [])
   const byFile = new Map(known.map((row) => [row.file, row]))
@@ -240,9 +259,14 @@ export async function invalidSkills(
     const { diagnostics } = await skillVerdict(file, runtime)
     const error = errorsIn(diagnostics)[0]?.message
     rows.push({ file, size, mtimeMs, error })
+    const [idleTrigger] = idleTriggers(diagnostics)
+    if (idleTrigger) idle.set(file, idleTrigger.message)
   }
   if (rows.some((row) => byFile.get(row.file) !== row)) writeCache(cache, '1', rows)
-  return new Map(rows.flatMap(({ file, error }) => (error === undefined ? [] : [[file, error]])))
+  const errors = new Map(
+    rows.flatMap(({ file, error }) => (error === undefined ? [] : [[file, error]])),
+  )
+  return { errors, idle }
 }
 
 export async function skillVerdict(file: string, runtime: Runtime): Promise<SkillVerdict> {

@@ -39,6 +39,8 @@ export interface TriggerCheck {
      */
     risk?: { bodyLine: number; text: string } | undefined
     problems: readonly string[]
+    /** Why it never fires; absent if it may. */
+    neverFires?: readonly string[] | undefined
   })[]
   diagnostics: readonly Diagnostic[]
 }
@@ -74,7 +76,8 @@ export function checkTriggers(skill: CheckedSkill, place: CheckedPlace = {}): Tr
       const message = `The file \`${trigger.inject}\` is empty, so the trigger injects nothing.`
       problems.push(finding('trigger-target-empty', path, trigger, { message }))
     }
-    problems.push(...neverFires(path, trigger, patterns, place))
+    const reasons = neverFires(path, trigger, patterns, place)
+    problems.push(...reasons)
     diagnostics.push(...problems)
     const inBody = reading?.ok ? firstMatch(reading.pattern, body) : undefined
     const { promptLine: bodyLine = 0 } = inBody ?? {}
@@ -86,10 +89,31 @@ export function checkTriggers(skill: CheckedSkill, place: CheckedPlace = {}): Tr
       const hint = `Begin it with what the user types, such as \`^/${name} \`.`
       diagnostics.push(finding('trigger-matches-body', path, trigger, { message, hint }))
     }
-    return { ...trigger, risk, problems: errorsIn(problems).map(({ message }) => message) }
+    const isIdle =
+      when?.kind === 'paths'
+        ? reasons.length === when.paths.length
+        : idleTriggers(reasons).length > 0
+    return {
+      ...trigger,
+      risk,
+      problems: errorsIn(problems).map(({ message }) => message),
+      neverFires: isIdle ? reasons.map(({ message }) => message) : undefined,
+    }
   })
   diagnostics.push(...checkTwins(skill), ...checkFormat(skill), ...checkSize(skill))
   return { skill: name, path, triggers, diagnostics: diagnostics.toSorted(compareDiagnostics) }
+}
+
+/** The rules that say that a trigger, or a glob of it, cannot fire. */
+const idleRules: ReadonlySet<string> = new Set([
+  'trigger-never-fires',
+  'trigger-paths-unmatched',
+  'trigger-tool-unknown',
+] satisfies (keyof typeof rules)[])
+
+/** Returns the diagnostics that say that a trigger, or a glob of it, cannot fire. */
+export function idleTriggers(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  return diagnostics.filter(({ code }) => idleRules.has(code))
 }
 
 /** Returns the regular expressions of a trigger, or of its globs; none of a trigger with another form. */

@@ -34,6 +34,11 @@ export function filesOf(
 
 const listings = new Map<string, ProjectFiles | undefined>()
 
+/** Makes the next check list the files again, in a process that continues, such as the view. */
+export function forgetProjectFiles(): void {
+  listings.clear()
+}
+
 /** Returns undefined if there are too many files or they cannot be listed. */
 function projectFiles(root: string): ProjectFiles | undefined {
   if (!listings.has(root)) listings.set(root, listFiles(root))

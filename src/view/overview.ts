@@ -24,7 +24,7 @@ import {
 import { discoverOptionsFrom, discoverSkills, trustPolicy } from '#library/discover'
 import type { Discovery, SkillInfo } from '#library/model'
 import { guardsHere, isEnforced } from '#project/guards-here'
-import { invalidSkills } from '#project/verdicts'
+import { skillProblems } from '#project/verdicts'
 import { listedRails } from '#rail/listed-rails'
 import { serverConfiguration } from '#tools/project-tools'
 import { serverRows, type ServerRow } from '#tools/server/server-rows'
@@ -77,7 +77,8 @@ export async function projectOverview(context: Context): Promise<Overview> {
 async function skillPart(discovery: Discovery, context: Context): Promise<OverviewPart> {
   const { runtime } = context
   const { skills, conflicts, broken } = discovery
-  const errors = new Map(await invalidSkills([...skills, ...conflicts], runtime))
+  const problems = await skillProblems([...skills, ...conflicts], runtime)
+  const errors = new Map(problems.errors)
   for (const { path, diagnostics } of broken) errors.set(path, diagnostics[0]?.message ?? '')
   const all = [...skills, ...conflicts, ...broken]
   const invalid = all.flatMap((skill) => {
@@ -89,7 +90,12 @@ async function skillPart(discovery: Discovery, context: Context): Promise<Overvi
     .map((info) => ({ name: info.name, ...trustOf(info) }))
     .filter(({ level }) => level !== 'trusted')
   const guards = guardEntries(context)
-  const entries = [...invalid, ...guards, ...conflicts.map(conflictEntry), ...trustEntries(refused)]
+  const idle = skills.flatMap((skill) => {
+    const reason = problems.idle.get(skill.path)
+    return reason === undefined ? [] : [idleEntry(skill, reason, runtime)]
+  })
+  const others = [...conflicts.map(conflictEntry), ...trustEntries(refused)]
+  const entries = [...invalid, ...guards, ...idle, ...others]
   const counts = { invalid: invalid.length, 'not trusted': refused.length }
   return partOf('skills', 'skill', all.length, counts, entries)
 }
@@ -137,17 +143,30 @@ function invalidEntry(
   error: string,
   { cwd }: Runtime,
 ): OverviewEntry {
-  const below = relative(cwd, dirname(path))
-  const place = below === '' || below.startsWith('..') ? dirname(path) : below
   return {
     name,
     // The project is not responsible for a skill of the user.
     status: scope === 'project' ? 'problem' : 'warning',
     state: 'invalid',
     about: error.replaceAll(`${cwd}/`, ''),
-    fix: `skillrail validate ${shellWord(place)}`,
+    fix: validationOf(path, cwd),
     key: path,
   }
+}
+
+function idleEntry(
+  { name, path }: Pick<SkillInfo, 'name' | 'path'>,
+  reason: string,
+  { cwd }: Runtime,
+): OverviewEntry {
+  const fix = validationOf(path, cwd)
+  return { name, status: 'warning', state: 'trigger never fires', about: reason, fix, key: path }
+}
+
+function validationOf(path: string, cwd: string): string {
+  const below = relative(cwd, dirname(path))
+  const place = below === '' || below.startsWith('..') ? dirname(path) : below
+  return `skillrail validate ${shellWord(place)}`
 }
 
 function conflictEntry({ name, path: key }: SkillInfo): OverviewEntry {

@@ -55,6 +55,28 @@ describe('skillrail without arguments', () => {
     expect(await skillrail('-C', '.')).toMatchObject({ code: 0 })
   })
 
+  it('names a trigger that cannot fire, as triggers check and doctor do, without an exit code', async () => {
+    write('project/db/one.sql', '')
+    write('project/.agents/skills/schema/a.md', 'TEXT')
+    skill('schema', 'triggers:\n  - paths: ["db/**/*.sql"]\n    inject: a.md\n')
+    expect((await skillrail()).stdout).not.toContain('never fires')
+    expect((await skillrail('triggers', 'check')).stdout).toMatch(/^OK paths/m)
+    rmSync(join(root, 'project/db'), { recursive: true })
+    write('project/database/one.sql', '')
+    const { code, stdout } = await skillrail()
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringContaining('schema  trigger never fires  No file of'),
+    ])
+    expect(stdout).toContain('\n      skillrail validate .agents/skills/schema\n')
+    expect((await skillrail('doctor')).stdout).toContain('1 skill with a trigger that never fires')
+    for (const quiet of [[], ['-q']]) {
+      const checked = await skillrail('triggers', 'check', ...quiet)
+      expect(checked.stdout).toMatch(/^WARN paths.*\nNo file of .* matches `db/m)
+      expect(checked.stdout).not.toMatch(/^OK/m)
+    }
+  })
+
   it('shows runs that wait or failed until they are approved or succeed', async () => {
     skill('fails', '', 'test -e ok')
     skill('gated', 'metadata:\n  chain: fails\n  gates: fails\n')

@@ -62,13 +62,14 @@ function checkLines(files: readonly CheckedFile[], { checked, risks }: TriggersC
     files.length > 1 && safeLine(`${skill}: ${path}`),
     diff !== '' && safeText(diff),
     ...changes.map(({ line, from, to }) => safeLine(`FIXED line ${line}: ${from} => ${to}`)),
-    ...triggers.flatMap(({ match, inject, risk, problems }) => {
-      const verdict = !risk && problems.length === 0 ? 'OK' : 'FAIL'
+    ...triggers.flatMap(({ match, inject, risk, problems, neverFires = [] }) => {
+      const isWrong = risk !== undefined || problems.length > 0
+      const verdict = isWrong ? 'FAIL' : neverFires.length > 0 ? 'WARN' : 'OK'
       return [
         safeLine(`${verdict} ${match} -> ${inject}`),
         risk && 'Pattern matches the skill body - will fire on every invocation',
         risk && `First match: ${risk.bodyLine}:${cell(risk.text, 100)}`,
-        ...problems.map(safeLine),
+        ...[...problems, ...neverFires].map(safeLine),
       ]
     }),
   ])
