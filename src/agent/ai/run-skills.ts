@@ -2,7 +2,7 @@ import type { ModelMessage, UserModelMessage } from 'ai'
 import { messageOf } from '#core/errors'
 import { objectOf } from '#core/json'
 import type { InvocationSource } from '#library/activation'
-import { SkillInvocationError } from '#skill/errors'
+import { SkillError, SkillInvocationError } from '#skill/errors'
 import type { ActiveSkill } from '#agent/skills/active-skills'
 import { SkillHooks } from '#agent/skills/skill-hooks'
 import { hasText, messageTexts, skillToolName } from '#agent/conversation/messages'
@@ -139,8 +139,11 @@ export class RunSkills {
       const input = JSON.stringify({ name: activation.name, arguments: argumentText })
       return `The user asks for the skill ${name}. Call the tool skill with ${input}.`
     } catch (error) {
-      if (!(error instanceof SkillInvocationError)) throw error
-      return `The user typed /${name}, and that is refused: ${messageOf(error)}`
+      // A skill can break or be deleted while the program runs: that must not fail a request.
+      if (!(error instanceof SkillError)) throw error
+      const isRefusal = error instanceof SkillInvocationError
+      const verb = isRefusal ? 'that is refused' : 'the skill cannot be used'
+      return `The user typed /${name}, and ${verb}: ${messageOf(error)}`
     }
   }
 }

@@ -20,7 +20,7 @@ import { listNames } from '#agent/approval/tool-patterns'
 import { ToolNameError } from '#agent/errors'
 import { McpPart } from '#agent/mcp-tools/mcp-part'
 import { catalogTokens } from '#agent/skills/skill-part'
-import { SkillSet, splitSkill, warnProcess } from '#agent/skills/skill-set'
+import { SkillSet, splitSkill, warnBroken, warnProcess } from '#agent/skills/skill-set'
 import { type SkillCatalogue, skillCatalogue } from '#agent/skills/skill-tools'
 import type { AgentTool } from '#agent/types'
 import { type CallPlace, CallPermissions } from './call-permissions.ts'
@@ -152,9 +152,12 @@ export class Skills {
     return this.#set.manager
   }
 
-  /** Searches for skills again. New skills are offered from the next step on. */
+  /**
+   * Searches for skills again. New skills are offered from the next step on.
+   * @throws {UsageError} for a folder of the options that does not exist any more.
+   */
   async refresh(): Promise<void> {
-    if (this.#environment.options.discover !== false) await this.manager.discover()
+    await this.#set.refresh()
     await this.ready()
   }
 
@@ -163,6 +166,9 @@ export class Skills {
     await this.#set.ready()
     const { catalogTokens: budget = catalogTokens } = this.#options
     this.#catalogue = skillCatalogue(await this.manager.list(), budget)
+    // Without a listener a program would never learn why a skill is missing.
+    const warn = this.#options.onNotice ?? warnBroken
+    for (const sentence of this.#set.brokenSkills()) warn(sentence)
   }
 
   /** Returns the names of the skills that are active at the end of a conversation. */

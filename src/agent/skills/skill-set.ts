@@ -5,6 +5,7 @@ import { type ActivateOptions, SkillManager } from '#library/manager'
 import type { Skill, SkillInfo } from '#library/model'
 import { SkillInvocationError, SkillNotFoundError } from '#skill/errors'
 import { matchTriggers } from '#trigger/examples'
+import { SkillNotTrustedError } from '#trust/skill-trust'
 import { planInjection, renderInjection } from '#trigger/inject'
 import type { AgentEnvironment } from '#agent/agent-options'
 import { failureText } from '#agent/loop/results'
@@ -95,7 +96,10 @@ export class SkillSet {
         withheld.add(name)
         const folder = skillsWithTriggers.find((skill) => skill.name === name)?.source ?? ''
         const isNamed = this.#environment.options.skillDirs?.includes(folder) === true
-        const reason = isNamed
+        // A skill that cannot be read has another reason than trust, whatever the options say.
+        const needsOption =
+          isNamed && error instanceof SkillNotTrustedError && error.reasonCode === 'custom-path'
+        const reason = needsOption
           ? `it is untrusted. To trust it, add ${folder} to the option trustedPaths.`
           : failureText(error)
         const message = `The references of the skill ${name} were left out: ${reason}`
@@ -111,6 +115,37 @@ export class SkillSet {
       notice(`The reference ${path} of the skill ${skill} was left out: ${reason}.`)
     }
     return renderInjection(plan.injected.filter((one) => !hasRead(renderInjection([one]))))
+  }
+
+  /**
+   * Searches again: the folders of the options must exist, as at the start.
+   * @throws {UsageError} for a folder that is missing.
+   */
+  async refresh(): Promise<void> {
+    const { options, runtime } = this.#environment
+    const { skillDirs, trustedPaths } = options
+    requireFolders(runtime, { skillDirs, trustedPaths })
+    if (options.discover !== false) await this.manager.discover()
+    await this.ready()
+  }
+
+  /** Returns a sentence for each broken skill of `skillDirs` that was not reported before. */
+  brokenSkills(): string[] {
+    const { places, options } = this.#environment
+    const { skillDirs = [] } = options
+    if (skillDirs.length === 0) return []
+    const discovery = discoverSkills({ ...places, skillsDirs: [], customPaths: skillDirs })
+    const sentences = discovery.broken
+      .filter(({ source }) => skillDirs.includes(source))
+      .map(({ path, diagnostics }) => {
+        const errors = diagnostics.filter(({ severity }) => severity === 'error')
+        const [first = diagnostics[0]] = errors
+        const line = first?.line === undefined ? '' : `:${first.line}`
+        return `A skill cannot be used: ${path}${line}: ${first?.message ?? 'it cannot be read'}.`
+      })
+    const unreported = sentences.filter((sentence) => !this.#reported.has(sentence))
+    for (const sentence of unreported) this.#reported.add(sentence)
+    return unreported
   }
 
   /** Returns a warning about untrusted skills of `skillDirs` that declare what only a trusted skill gets. */
@@ -179,4 +214,9 @@ export function splitSkill(entry: string): { name: string; argumentText: string 
 /** Warns a program that has no listener for events. */
 export function warnProcess(message: string): void {
   process.emitWarning(message, { code: 'SKILLRAIL_UNTRUSTED' })
+}
+
+/** Warns a program that has no listener for events about a skill that cannot be used. */
+export function warnBroken(message: string): void {
+  process.emitWarning(message, { code: 'SKILLRAIL_BROKEN_SKILL' })
 }
