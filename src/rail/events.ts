@@ -57,7 +57,7 @@ export async function answerRailEvent(
 /** The run of the session's rail, if it is still open. */
 function runOf({ runtime, payload: { session } }: RailEvent): string | undefined {
   const reading = session === undefined ? undefined : readRail(runtime, session)
-  return reading?.kind === 'rail' ? reading.rail.runId : undefined
+  return reading?.kind === 'rail' ? reading.rail.runId || undefined : undefined
 }
 
 /** Whether the end of this turn can have something to check or to deliver. */
@@ -398,7 +398,7 @@ async function answerCall(event: RailEvent, means: Means): Promise<RailAnswer | 
     if (moved) return moved
     const one =
       reading.kind === 'rail' ? await askAbout(event, clientCall, reading.rail, means) : undefined
-    const run = reading.kind === 'rail' ? reading.rail.runId : undefined
+    const run = reading.kind === 'rail' ? reading.rail.runId || undefined : undefined
     if (one?.kind !== 'ask') return one ?? { kind: 'deny', reason, run }
     asked = one
   }

@@ -158,8 +158,10 @@ function textsIn(value: unknown): string[] {
 }
 
 /** Why the guard of a step is closed, and what the agent does now, after the name of the step. */
-function whyClosed(guard: Guard, { step, standing, waiting, reason }: RailSession): string {
+function whyClosed(guard: Guard, { step, standing, waiting, reason, runId }: RailSession): string {
   const rest = 'Do not work around this:'
+  if (standing === 'failed' && runId === '')
+    return `which did not start. ${reason} ${rest} tell the user.`
   if (standing === 'failed')
     return `and stays denied after its end. ${reason} ${rest} tell the user.`
   if (step !== undefined) {

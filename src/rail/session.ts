@@ -22,8 +22,8 @@ import { railPath, railsDirectory } from './place.ts'
  * The state of a rail. `working`: the agent has a step. `running`: our process starts the rail or runs
  * scripts. `checking`: our process runs the step's check. `checked`: a check has ended after its hook, and
  * the next event uses the result. `ended`: the client does not know the end of the chain yet, and nothing
- * is guarded any more. `failed`: the chain has ended without success, and its guards deny until a user
- * decides. The other states wait for a user: for an approval, after too many failed checks, for
+ * is guarded any more. `failed`: the chain has ended without success or did not start, and its guards
+ * deny until a user decides. The other states wait for a user: for an approval, after too many failed checks, for
  * the next prompt (the client allows no further block in this turn), for an answer to the agent, because the
  * chain cannot continue, or because the user paused it.
  */
@@ -52,6 +52,7 @@ export interface RailSession {
   client: (typeof clientNames)[number]
   /** The project's real path. */
   workspace: string
+  /** Empty if the chain did not start: only its guards apply. */
   runId: string
   /** The path of the run's journal; absent in states of earlier versions. */
   journal?: string | undefined

@@ -1,3 +1,4 @@
+import type { Diagnostic } from '#core/errors'
 import { amount, cutText, safeLine } from '#core/text'
 import type { StepOutput } from '#exec/output-protocol'
 import { type PlannedStep, stepOfKey } from '#chain/plan-model'
@@ -146,8 +147,21 @@ export function endText(rail: RailSession, { status }: RunAnswer, kept: readonly
   return `The chain ${chain} has ended: ${status}.${guards} To see its steps: skillrail runs show ${runId}`
 }
 
-/** How the guards of a chain that has ended without success come to an end. */
-function keptText({ chain, client }: RailSession, guards: readonly Guard[]): string {
+/** The errors of a plan, as `chain plan` says them, and the command that shows them. */
+export function problemsText(chain: string, diagnostics: readonly Diagnostic[]): string {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error')
+  const lines = errors.slice(0, 3).map(({ message, hint }) => {
+    return safeLine(hint === undefined ? `${message}.` : `${message}. ${hint}`)
+  })
+  if (lines.length === 0) return ''
+  return ` ${lines.join(' ')} To see its plan: skillrail chain plan ${chain}.`
+}
+
+/** How the guards of a chain that has ended without success, or did not start, come to an end. */
+export function keptText(
+  { chain, client }: Pick<RailSession, 'chain' | 'client'>,
+  guards: readonly Guard[],
+): string {
   const calls = [...new Set(guards.flatMap((guard) => guardedCalls(guard.calls)))].join(', ')
   return `Its guards still deny ${calls} in this session: start a chain again (${startOf(client, chain)}), or type "rail stop".`
 }
@@ -163,7 +177,8 @@ export function stoppedText(
 ): string {
   const run = failure === undefined ? '' : ` Its run ${runId} could not be cancelled: ${failure}.`
   const kept = always.length === 0 ? '' : ' Guards that always apply stay.'
-  return `You stopped the chain ${chain}: its guards deny nothing any more.${kept}${run} To see its steps: skillrail runs show ${runId}`
+  const steps = runId === '' ? '' : ` To see its steps: skillrail runs show ${runId}`
+  return `You stopped the chain ${chain}: its guards deny nothing any more.${kept}${run}${steps}`
 }
 
 export function decisionText(isApproved: boolean, why: string | undefined): string {
@@ -191,7 +206,8 @@ export function statusAnswer(rail: RailSession): RailAnswer {
 export function statusLine(rail: RailSession): string {
   const { chain, runId, standing, reason, step, steps } = rail
   const place = step ? `step ${step.step}, ${steps.indexOf(step.step) + 1} of ${steps.length}` : ''
-  const parts = [`${chain}: ${standing}`, place, reason, `run ${runId}`]
+  const run = runId === '' ? '' : `run ${runId}`
+  const parts = [`${chain}: ${standing}`, place, reason, run]
   return parts.filter((part) => part !== '').join('; ')
 }
 

@@ -75,7 +75,7 @@ export function terminalLine(word: RailDecision['word'], runId: string): string 
     case 'resume':
     case 'retry':
     case 'stop':
-      return `skillrail rail ${word} --run ${runId}`
+      return `skillrail rail ${word}${runId === '' ? '' : ` --run ${runId}`}`
   }
 }
 

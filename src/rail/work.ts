@@ -89,6 +89,10 @@ export async function answerRequest(
     if (request.kind === 'decided') return await followDecision(request, rail, runtime)
     return await recall(rail, runtime)
   } catch (error) {
+    const reading = readRail(runtime, request.session)
+    if (request.kind === 'start' && hasNoOpenRail(reading)) {
+      return notStarted(error, request, runtime)
+    }
     return failed(error, request, runtime)
   } finally {
     if (request.kind === 'start') forgetStart(runtime, request.session)
@@ -151,13 +155,8 @@ async function lockRail(runtime: Runtime, session: string): Promise<(() => void)
 
 /** Nothing counts as done: the rail keeps its state, and the user learns why. */
 function failed(error: unknown, request: RailRequest, runtime: Runtime): RailAnswer | undefined {
-  const hint = error instanceof SkillrailError && error.hint !== undefined ? ` ${error.hint}` : ''
-  const why = `${messageOf(error)}.${hint}`
+  const why = reasonOf(error)
   const reading = readRail(runtime, request.session)
-  if (request.kind === 'start' && hasNoOpenRail(reading)) {
-    const text = `The chain \`${request.chain.name}\` did not start as a rail: ${why}`
-    return { kind: 'context', text: `${text} Tell the user; do not do its steps.`, tell: text }
-  }
   // The process of the terminal in which the user decided still works on the run.
   if (request.kind === 'decided' && error instanceof RunBusyError) return busy(request)
   // A word that does not fit the chain's state changes nothing.
@@ -174,6 +173,62 @@ function failed(error: unknown, request: RailRequest, runtime: Runtime): RailAns
   // Where the agent says the line, an end of a turn without a record would be answered again and again.
   const isShown = reading.kind === 'rail' && adapters[reading.rail.client].tell !== undefined
   return isNoted || isShown ? { kind: 'tell', tell: reason } : undefined
+}
+
+function reasonOf(error: unknown): string {
+  const hint = error instanceof SkillrailError && error.hint !== undefined ? ` ${error.hint}` : ''
+  return `${messageOf(error)}.${hint}`
+}
+
+/**
+ * A chain that a user has called did not start. Its guards apply in the session until it starts: the agent may
+ * do its steps without it.
+ */
+function notStarted(error: unknown, request: RequestOf<'start'>, runtime: Runtime): RailAnswer {
+  const { name } = request.chain
+  const begin = `The chain \`${name}\` did not start as a rail: ${reasonOf(error)}`
+  const problems = error instanceof ChainPlanError ? say.problemsText(name, error.diagnostics) : ''
+  const guards = request.byModel ? '' : guardWithoutStart(request, runtime, `${begin}${problems}`)
+  const tell = `${begin}${problems}${guards}`
+  return { kind: 'context', text: `${tell} Tell the user; do not do its steps.`, tell }
+}
+
+/** Records the guards of a chain that did not start, and returns what they deny, as the end of a message. */
+function guardWithoutStart(
+  { session, client, chain, turn, clientProcess }: RequestOf<'start'>,
+  runtime: Runtime,
+  why: string,
+): string {
+  try {
+    // The guards of a chain that failed before apply on, and the user ends them.
+    if (readRail(runtime, session).kind === 'rail') return ''
+    const project = openRailProject(runtime)
+    const { workspace, context } = project
+    if (context.settings.rail.start === 'never') return ''
+    const { plan } = planForStepper(project, dirname(chain.path))
+    const guards = guardsOf(plan.root, undefined, undefined)
+    if (guards.length === 0) return ''
+    const text = ` ${say.keptText({ chain: chain.name, client }, guards)}`
+    const rail: RailSession = {
+      version: 1,
+      session,
+      client,
+      workspace,
+      runId: '',
+      chain: chain.name,
+      standing: 'failed',
+      reason: `${why}${text}`,
+      steps: allSteps(plan.root).map(({ step }) => step),
+      guards,
+      checkFiles: {},
+      turn: { id: turn, receivedStep: false, worked: false, blocks: 0 },
+      clientProcess,
+      sequence: 0,
+    }
+    return addRail(runtime, rail) ? text : ''
+  } catch (error) {
+    return ` Nothing is guarded, because its guards cannot be read or recorded: ${messageOf(error)}.`
+  }
 }
 
 function noteStuck(runtime: Runtime, rail: RailSession, reason: string): boolean {
@@ -677,6 +732,7 @@ async function stop(
 
 /** Returns why the run could not be cancelled; a run that has ended or is gone needs nothing. */
 async function cancelRunOf({ runId }: RailSession, runtime: Runtime): Promise<string | undefined> {
+  if (runId === '') return undefined
   try {
     const project = openRailProject(runtime)
     if (!existsSync(project.store.pathOf(runId))) return undefined
