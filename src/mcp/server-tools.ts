@@ -211,9 +211,9 @@ class ToolRequest {
     this.notes.length = 0
     const { calls } = this.#tools
     const { log } = calls
-    calls.log = async (record) => {
+    calls.log = async (record, server) => {
       this.callsMade.push(`${record.tool} (${record.outcome === 'success' ? 'success' : 'failed'})`)
-      await log?.(record)
+      await log?.(record, server)
     }
     const toAllow = howToAllow(ask, yes, 'skillrail tools call')
     this.#consent = { context: calls, yes, user: userBehind(ask), toAllow }

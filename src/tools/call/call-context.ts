@@ -2,6 +2,7 @@ import type { Runtime } from '#core/runtime'
 import type { Settings } from '#core/settings'
 import { holdBy, holdOf, type ToolIndex } from '#tools/cache/tool-index'
 import type { ServerDefinition } from '#tools/config/model'
+import { serverMask } from '#tools/server/read-answers'
 import type { SessionStore } from '#tools/workflow/session'
 import type { CallContext, CallGate } from './context.ts'
 import { createSchemaChecker, type SchemaChecker } from './schema-checker.ts'
@@ -54,7 +55,10 @@ export function callContext(source: CallSource): CallContext {
     },
     permissions: settings.tools,
     gate,
-    log: (record) => session.log(record),
+    log(record, name) {
+      const definition = serverDefinition(name)
+      return session.log(definition ? serverMask(definition.transport)(record) : record)
+    },
     retry: { waitsMs: retryWaits.map((seconds) => seconds * 1000), replaySafe, neverReplay },
     schemas,
     runtime,

@@ -47,7 +47,8 @@ export async function callTool(request: ToolRequest, context: CallContext): Prom
       (error instanceof ToolCallError && error.failure.kind === 'cancelled')
     if (delivery.mayHaveActed && isCancelled) {
       const facts = { tool: tool.id, durationMs: elapsed(), size: 0, params }
-      await leaveTrace({ ...facts, outcome: 'cancelled', error: messageOf(error) }, context)
+      const record = { ...facts, outcome: 'cancelled', error: messageOf(error) }
+      await leaveTrace(record, tool.server, context)
     }
     throw error
   }
@@ -62,12 +63,18 @@ export async function callTool(request: ToolRequest, context: CallContext): Prom
   const { kind: outcome = 'success', message: error } =
     report.status === 'success' ? {} : report.failure
   const size = result.outcome?.size ?? 0
-  await leaveTrace({ tool: tool.id, durationMs, outcome, size, params, error }, context)
+  const record = { tool: tool.id, durationMs, outcome, size, params, error }
+  await leaveTrace(record, tool.server, context)
   return report
 }
 
-async function leaveTrace(record: CallRecord, { log, note }: CallContext): Promise<void> {
-  await afterwards(`The call of ${record.tool} is not in the log`, note, async () => log?.(record))
+async function leaveTrace(
+  record: CallRecord,
+  server: string,
+  { log, note }: CallContext,
+): Promise<void> {
+  const what = `The call of ${record.tool} is not in the log`
+  await afterwards(what, note, async () => log?.(record, server))
 }
 
 /** The call was made: what fails after it is only noted. */

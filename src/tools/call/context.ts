@@ -36,7 +36,8 @@ export interface CallContext {
   /** IDs of tools that always ask, and that a user allowed as prerequisites. */
   approvedSteps?: ReadonlySet<string> | undefined
   gate?: CallGate | undefined
-  log?: ((record: CallRecord) => Promise<void>) | undefined
+  /** `server`: the name of the tool's server, whose secrets are masked in the log. */
+  log?: ((record: CallRecord, server: string) => Promise<void>) | undefined
   retry: RetrySettings
   schemas: SchemaChecker
   runtime: Pick<Runtime, 'elapsed'>
