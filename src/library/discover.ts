@@ -19,7 +19,7 @@ import {
 } from '#trust/workspace-files'
 import { confirmTrust, mayShadow, readTrustPolicy, skillTrust } from '#trust/skill-trust'
 import { withoutHidden } from './client-skill-switches.ts'
-import { clientsAt, type LocationOptions, skillLocations } from './locations.ts'
+import { clientsAt, type LocationOptions, readersOfUnquoted, skillLocations } from './locations.ts'
 import {
   type BrokenSkill,
   type Discovery,
@@ -112,6 +112,8 @@ export function toInfo(
   const { scope, source } = location
   const { level } = skillTrust({ name, scope, ...file }, policy)
   const depth = relative(location.directory, file.directory).split(sep).length
+  const readers = clientsAt(location, depth)
+  const isUnquoted = diagnostics.some(({ code }) => code === 'yaml-unquoted')
   return {
     name,
     description,
@@ -124,7 +126,7 @@ export function toInfo(
     tokens: { metadata: estimateTokens(name + description), body: bodyTokens },
     shadows: nothing,
     linkedFrom: nothing,
-    clients: clientsAt(location, depth),
+    clients: isUnquoted ? readersOfUnquoted(readers) : readers,
     diagnostics,
     fields: fieldsOf(head),
   }

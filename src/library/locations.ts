@@ -54,6 +54,17 @@ const nestedFolderClients: ReadonlySet<ClientName> = new Set([
 /** For each list of clients the clients that read nested folders, so that all skills share one list. */
 const nestedReaders = new WeakMap<readonly ClientName[], readonly ClientName[]>()
 
+/**
+ * Clients that were seen not to load a skill whose frontmatter is not valid YAML, such as a description with an
+ * unquoted colon: pi 1.6.0. Claude Code loads it; the other clients were not tried.
+ */
+const strictYamlClients: ReadonlySet<ClientName> = new Set(['pi'])
+
+/** Returns which of the clients load a skill with a value that YAML cannot read (`yaml-unquoted`). */
+export function readersOfUnquoted(clients: readonly ClientName[]): readonly ClientName[] {
+  return clients.filter((client) => !strictYamlClients.has(client))
+}
+
 /** Returns the clients that read a skill themselves. @param depth levels between the location and the skill. */
 export function clientsAt(
   { clients = [], depth: most }: Pick<SkillLocation, 'clients' | 'depth'>,

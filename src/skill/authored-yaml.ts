@@ -64,7 +64,8 @@ function problemOf(
   { firstLine, path }: ReadYamlOptions,
 ): Diagnostic {
   const message = `${subject} is not valid YAML; it is read as the text \`${text}\`.`
-  const hint = 'Quote it, as some clients cannot read it: `skillrail validate --fix` does so.'
+  const hint =
+    'Quote it, as pi does not load such a skill (Claude Code does): `skillrail validate --fix` does so.'
   return finding('yaml-unquoted', path, { line: firstLine + start, column }, message, hint)
 }
 

@@ -163,3 +163,16 @@ it('lists only clients that read nested folders for a skill in a nested folder',
     welcome: ['codex', 'copilot', 'cursor', 'opencode', 'pi'],
   })
 })
+
+it.each([
+  ['description', { description: 'Do this: then that' }],
+  ['another field', { more: 'compatibility: Needs: git' }],
+])('pi is no reader of a skill with an unquoted colon in %s', (_, text) => {
+  const { runtime, skill } = fixture()
+  skill('project/.agents/skills/colon', text)
+  skill('project/.agents/skills/plain')
+  const { skills } = discoverSkills({ runtime })
+  const readers = Object.fromEntries(skills.map(({ name, clients }) => [name, clients]))
+  expect(readers['plain']).toContain('pi')
+  expect(readers['colon']).toEqual(readers['plain']?.filter((client) => client !== 'pi'))
+})

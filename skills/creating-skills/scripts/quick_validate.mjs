@@ -4422,7 +4422,7 @@ function problemOf({ start, column, subject, text }, { firstLine, path }) {
 	return finding("yaml-unquoted", path, {
 		line: firstLine + start,
 		column
-	}, message, "Quote it, as some clients cannot read it: `skillrail validate --fix` does so.");
+	}, message, "Quote it, as pi does not load such a skill (Claude Code does): `skillrail validate --fix` does so.");
 }
 /**
 * Indentation with the dashes of list items, a key if there is one, and the first line of a value.
