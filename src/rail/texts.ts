@@ -183,7 +183,8 @@ export function stoppedText(
 
 export function decisionText(isApproved: boolean, why: string | undefined): string {
   if (isApproved) return 'The user approved.'
-  return why === undefined ? 'The user rejected.' : `The user rejected: ${why}`
+  if (why === undefined) return 'The user rejected.'
+  return /[.!?]$/.test(why) ? `The user rejected: ${why}` : `The user rejected: ${why}.`
 }
 
 export function doneText(step: string, output: StepOutput): string {
