@@ -1,5 +1,6 @@
 import type { Context } from '#core/command'
 import type { ChainEvent, RunResult } from '#chain/engine'
+import { wrongUse } from '#core/errors'
 import { stepUnknown } from '#chain/errors'
 import { allSteps, isChain, type Plan } from '#chain/plan-model'
 import type { RunAnswer } from '#chain/run-answer'
@@ -26,11 +27,15 @@ export async function repeatRun(
   context: Context<ChainEvent>,
   { name, arguments: words }: { name: string; arguments: readonly string[] },
   choice: Repetition,
-  options: ExecuteChoice,
+  options: ExecuteChoice & { report: readonly string[] },
 ): Promise<RepeatedRun> {
   const { project, runId, journal } = await openRun(context, name, options)
   refuseImported(journal)
   const { request, mode, requireVerified, server = {} } = journal.run
+  if (mode !== 'run' && options.report.length > 0) {
+    const hint = `Make the report at the end: ${project.line('runs show', 'latest', ['--report', 'html'])}`
+    throw wrongUse('--report: an agent executes this run, and has done no step of it yet', hint)
+  }
   const plan = await usablePlan(project, planKept(project, journal.run))
   const result = await readResult(journal, context.runtime)
   const reused = reusedResults(journal, result, plan, choice)

@@ -19,6 +19,15 @@ export const executeOptions = {
   maxTime: option.seconds('--max-time <seconds>', 'stop the run after this time'),
 } as const satisfies OptionSpecs
 
+/** What a command that starts or continues a run writes besides its Result. */
+export const reportOptions = {
+  report: option.list(
+    '--report <format[=file]>',
+    'json, junit, github or html; - is stdout (repeatable)',
+  ),
+  events: option.optional('--events [file]', 'events as lines of JSON, to --events=FILE or stdout'),
+} as const satisfies OptionSpecs
+
 export const runArgument = { '<run>': 'the run ID, the beginning of one, or latest' } as const
 
 export const runArguments = {

@@ -10,7 +10,7 @@ import { engineOptions, wantsServer } from '#project/engines'
 import { type PlanAnswer, type PlanOptions, planSkill, runSkill } from '#project/runs'
 import { planForClients, type RailPlan } from '#rail/plan'
 import { railLine } from '#hooks/status'
-import { confinementOptions, executeOptions, instructionOptions } from './options.ts'
+import { confinementOptions, executeOptions, instructionOptions, reportOptions } from './options.ts'
 import { runFormats, runNotes, runShown } from './run-text.ts'
 
 type Result = RunAnswer | PlanAnswer
@@ -32,14 +32,7 @@ export const command = defineCommand<Result, ChainEvent>()({
       '--require-verified',
       'a success needs more than the word of an agent',
     ),
-    report: option.list(
-      '--report <format[=file]>',
-      'json, junit, github or html; - is stdout (repeatable)',
-    ),
-    events: option.optional(
-      '--events [file]',
-      'events as lines of JSON, to --events=FILE or stdout',
-    ),
+    ...reportOptions,
   },
   examples: ['run release-check --report html=report.html'],
   async run(context, { arguments: [name = '', ...words], ...values }) {
