@@ -96,6 +96,16 @@ describe.skipIf(process.platform === 'win32')('tools servers', () => {
     expect(processesWith(marker)).toEqual([])
   })
 
+  it('fails for a broken file, and does not say that no server is configured', async () => {
+    writeFileSync(join(home, '.cursor/mcp.json'), '{ "mcpServers": { broken')
+    for (const args of [['servers'], ['import']]) {
+      const { code, stderr } = await cli('tools', ...args)
+      expect(code).toBe(1)
+      expect(stderr).toContain('.cursor/mcp.json')
+      expect(stderr).not.toContain('No servers are configured')
+    }
+  })
+
   it('starts no server without --start', async () => {
     configure({ good: server() })
     expect((await cli('tools', 'servers')).stdout).toMatch(/^good +usable/m)

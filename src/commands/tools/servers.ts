@@ -1,5 +1,5 @@
 import { type Context, defineCommand, option, type Screen } from '#core/command'
-import { codeOfErrors, type Diagnostic, exitCode, messageOf } from '#core/errors'
+import { codeOfErrors, type Diagnostic, exitCode, hasErrors, messageOf } from '#core/errors'
 import { amount, safeLine, safeText } from '#core/text'
 import type { ServerConfiguration, ShadowedServer } from '#tools/config/model'
 import { readServerConfiguration } from '#tools/config/read-configuration'
@@ -41,8 +41,10 @@ export const servers = defineCommand<ServersResult>()({
       await pool.close()
     }
   },
-  exitCode: ({ servers }) =>
-    servers.some(({ state }) => state === 'failed') ? exitCode.failed : exitCode.done,
+  exitCode: ({ servers, diagnostics }) =>
+    servers.some(({ state }) => state === 'failed')
+      ? exitCode.failed
+      : codeOfErrors({ diagnostics }),
   render({ servers }, screen) {
     if (servers.length === 0) return ''
     return screen.table([['SERVER', 'STATE', 'TOOLS', 'FROM'], ...servers.map(cells)])
@@ -50,6 +52,7 @@ export const servers = defineCommand<ServersResult>()({
   notes: ({ servers, diagnostics }) => [
     diagnostics,
     servers.length === 0 &&
+      !hasErrors(diagnostics) &&
       'No servers are configured here. `skillrail tools import --all` shows where they are looked for.',
     servers.flatMap(({ name, message, stderrTail = '' }) => {
       if (message === undefined) return []
@@ -109,6 +112,7 @@ then the first of the table; a server that is not allowed to start does not hide
   render: (result, screen) => filesText(result, screen) + serversText(result, screen),
   notes: ({ servers, diagnostics }) => [
     servers.length === 0 &&
+      !hasErrors(diagnostics) &&
       'No servers are configured here. `--all` shows where they are looked for.',
     diagnostics,
   ],
