@@ -75,6 +75,18 @@ describe('skillrail without arguments', () => {
       expect(checked.stdout).toMatch(/^WARN paths.*\nNo file of .* matches `db/m)
       expect(checked.stdout).not.toMatch(/^OK/m)
     }
+    for (const words of [
+      ['triggers', 'check'],
+      ['validate', '.agents/skills'],
+    ]) {
+      expect(await skillrail(...words)).toMatchObject({ code: 0 })
+      expect(await skillrail(...words, '--fail-on', 'warning')).toMatchObject({ code: 1 })
+      write('project/db/one.sql', '')
+      skill('schema')
+      expect(await skillrail(...words, '--fail-on', 'warning')).toMatchObject({ code: 0 })
+      rmSync(join(root, 'project/db'), { recursive: true })
+      skill('schema', 'triggers:\n  - paths: ["db/**/*.sql"]\n    inject: a.md\n')
+    }
   })
 
   it('shows runs that wait or failed until they are approved or succeed', async () => {

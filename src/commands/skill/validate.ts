@@ -7,7 +7,11 @@ import { triggerRules } from '#trigger/check'
 import { type ValidateResult, validateSkills } from '#project/validate-skills'
 import type { SkillVerdict } from '#project/verdicts'
 
-export const command = defineCommand<ValidateResult>()({
+interface CheckedSkills extends ValidateResult {
+  failOn: 'error' | 'warning'
+}
+
+export const command = defineCommand<CheckedSkills>()({
   helpsToRepair: true,
   arguments: {
     '[path...]': 'skills, SKILL.md files, plugins, or folders with skills (default: here)',
@@ -23,6 +27,11 @@ export const command = defineCommand<ValidateResult>()({
       'text, json, sarif, or github for annotations of a run',
       { choices: ['text', 'json', 'github', 'sarif'] },
     ),
+    failOn: option.choice(
+      '--fail-on <severity>',
+      'lowest severity that exits with code 1: error, warning',
+      { choices: ['error', 'warning'], default: 'error' },
+    ),
     fix: option.flag(
       '--fix',
       'fix safe problems: byte order mark, CRLF, quoting, blanks, allowed-tools',
@@ -30,11 +39,15 @@ export const command = defineCommand<ValidateResult>()({
     dryRun: option.flag('--dry-run', 'with --fix, show the changes and write nothing'),
   },
   examples: ['validate skills/pdf-processing', 'validate --fix --dry-run .agents/skills'],
-  async run(context, { arguments: paths, profile, fix, dryRun }) {
+  async run(context, { arguments: paths, profile, failOn, fix, dryRun }) {
     const fixing = dryRun ? 'show' : fix ? 'write' : undefined
-    return await validateSkills(context, { paths, profile, fix: fixing })
+    const checked = await validateSkills(context, { paths, profile, fix: fixing })
+    return checked && { ...checked, failOn }
   },
-  exitCode: ({ summary }) => (summary.invalid === 0 ? exitCode.done : exitCode.failed),
+  exitCode({ summary: { invalid, warnings }, failOn }) {
+    const isBad = invalid > 0 || (failOn === 'warning' && warnings > 0)
+    return isBad ? exitCode.failed : exitCode.done
+  },
   render: ({ skills, summary, nothingToFix = false }, screen) =>
     linesText([
       ...skills.flatMap((verdict) => changeLines(verdict, screen)),

@@ -20,7 +20,11 @@ import {
 } from '#trigger/prompt-cases'
 import { skillArguments } from './options.ts'
 
-export const check = defineCommand<TriggersCheck>()({
+interface CheckResult extends TriggersCheck {
+  failOn: 'error' | 'warning'
+}
+
+export const check = defineCommand<CheckResult>()({
   arguments: skillArguments,
   options: {
     fix: option.flag(
@@ -32,17 +36,22 @@ export const check = defineCommand<TriggersCheck>()({
       '--prompts <file>',
       'JSON of { "prompt", "inject" }, an evals.json or a trigger-eval.json: what each prompt must inject',
     ),
+    failOn: option.choice(
+      '--fail-on <severity>',
+      'lowest severity that exits with code 1: error, warning',
+      { choices: ['error', 'warning'], default: 'error' },
+    ),
     format: option.choice('--format <name>', 'text, json, or sarif for code scanning', {
       choices: ['text', 'json', 'sarif'],
     }),
   },
   examples: ['triggers check skills/deploy', 'triggers check deploy --prompts prompts.json'],
-  async run(context, { arguments: references, fix, dryRun, prompts }) {
-    return checkSkillTriggers(context, { references, fix, dryRun, prompts })
+  async run(context, { arguments: references, failOn, fix, dryRun, prompts }) {
+    return { ...checkSkillTriggers(context, { references, fix, dryRun, prompts }), failOn }
   },
-  exitCode({ skills, prompts = [], diagnostics }) {
-    const isBad =
-      hasErrors(allDiagnostics({ skills, diagnostics })) || prompts.some(({ ok }) => !ok)
+  exitCode({ summary: { errors, warnings }, prompts = [], failOn }) {
+    const bad = failOn === 'error' ? errors : errors + warnings
+    const isBad = bad > 0 || prompts.some(({ ok }) => !ok)
     return isBad ? exitCode.failed : exitCode.done
   },
   render: ({ skills, prompts, summary }) =>
