@@ -4,7 +4,7 @@ import { wrongUse } from '#core/errors'
 import { isYes, safeLine } from '#core/text'
 import { ApprovalRefusedError, RunStateError } from '#chain/errors'
 import type { ChainProject } from '#project/chains'
-import { readRail, readRails } from './session.ts'
+import { hasEnded, readRail, readRails } from './session.ts'
 import { standingText, stepsOf } from './events.ts'
 import { statusLine } from './texts.ts'
 import { answerRequest } from './work.ts'
@@ -76,13 +76,15 @@ function railToMean({ workspace, context }: ChainProject, run: string | undefine
       ? rail.workspace === workspace && rail.standing !== 'ended'
       : rail.runId.startsWith(run),
   )
-  const [rail, ...others] = matches
+  // A chain that has failed is only meant if none is open: it keeps guards, and nothing else.
+  const open = matches.filter((rail) => !hasEnded(rail))
+  const [rail, ...others] = open.length > 0 ? open : matches
   if (rail && others.length === 0) return rail
   if (rail) {
-    const names = matches.map(({ chain, runId }) => `${safeLine(chain)} (${runId})`).join(', ')
+    const lines = [rail, ...others].map((one) => safeLine(statusLine(one))).join(' | ')
     throw new RunStateError(
       'rail-ambiguous',
-      `several chains are open: ${names}`,
+      open.length > 0 ? `several chains are open: ${lines}` : `several chains failed: ${lines}`,
       'Name one: --run RUN',
     )
   }

@@ -12,6 +12,7 @@ const ship = {
   },
   work: { body: 'WORK ON IT.' },
   publish: {},
+  broken: { metadata: ['chain: |', '  missing', '  publish guard="Bash(git push:*)"'] },
 }
 const yes = { answer: 'y' }
 
@@ -85,5 +86,15 @@ describe('`skillrail rail` at a terminal', () => {
     session.use('s2')
     await session.prompt('/ship')
     expect((await rail(['retry'])).error).toMatchObject({ code: 'rail-ambiguous' })
+  })
+
+  it('means the open chain beside one that has failed', async () => {
+    const { session, rail } = await afterFailedCheck()
+    session.use('s2')
+    // It fails at its start, and only its guards stay.
+    await session.prompt('/broken')
+    expect(await session.bash('git push')).toContain('did not start')
+    const { code, lines } = await rail(['status'])
+    expect({ code, lines }).toMatchObject({ code: 0, lines: [expect.stringContaining('ship')] })
   })
 })
