@@ -81,7 +81,7 @@ skills/bytes/SKILL.md: error: The file is not UTF-8 text. [file-not-utf8]
     const { code, stdout } = await skillrail('validate', 'skills', '--json')
     expect(code).toBe(1)
     const document = JSON.parse(stdout)
-    expect(Object.keys(document)).toEqual(['skills', 'summary', 'directory'])
+    expect(Object.keys(document)).toEqual(['skills', 'summary', 'directory', 'failOn'])
     expect(document.summary).toEqual({
       checked: 4,
       valid: 2,
