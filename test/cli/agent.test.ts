@@ -276,7 +276,7 @@ it.each([
   [['agent', 'Go.', '--model', 'antropic:x'], 3, 'Did you mean anthropic?'],
   [['agent', 'Go.', '--model', 'openai-compatible:x'], 2, 'needs its address'],
   [['agent', 'Go.', '--model', 'anthropic:x'], 2, 'Set ANTHROPIC_API_KEY'],
-  [['agent', 'Go.', '--model', 'mistral:x'], 3, 'npm install @ai-sdk/mistral'],
+  [['agent', 'Go.', '--model', 'mistral:x'], 3, 'npm install ai@7 @ai-sdk/mistral'],
   [['agent', 'Go.', '--model', 'ollama:x', '--max-turns', '0'], 2, '--max-turns is 0'],
   [['agent', 'Go.', '--model', 'ollama:x', '--tools', 'raed'], 2, 'Did you mean read?'],
   [['agent', ' ', '--model', 'ollama:x', '--tools', ''], 2, 'The task is empty'],
