@@ -41,7 +41,7 @@ it('contains command lines', () => {
 
 it.each(lines)('says to type skillrail %s, which the command line takes (%s)', async (line) => {
   const words = line.split(' ')
-  const names = [2, 1].map((count) => words.slice(0, count).join(' '))
+  const names = [3, 2, 1].map((count) => words.slice(0, count).join(' '))
   const entry = names.flatMap((name) => commands.find((one) => one.name === name) ?? [])[0]
   if (entry === undefined) throw new Error('there is no such command')
   const command = await entry.load()

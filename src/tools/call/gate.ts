@@ -280,7 +280,9 @@ export function workflowTrust(
     )
   }
 
+  /** A category has an effect only through workflows. */
   function placements(): Partial<GoneWorkflows> & Pick<GoneWorkflows, 'moved'> {
+    if (!trust().accepted.some(({ kind }) => kind === 'workflow')) return { moved: new Map() }
     const categories = textsOf('category')
     const [unknown] = [...categories].find(([, text]) => text === undefined) ?? []
     const cache = readableCachePath(project)

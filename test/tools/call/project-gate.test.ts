@@ -6,6 +6,7 @@ import type { CallGate } from '../../../src/tools/call/context.ts'
 import { projectGate } from '../../../src/tools/call/gate.ts'
 import type { ToolSummary } from '../../../src/tools/model.ts'
 import { collectActingParts } from '../../../src/trust/acting-parts.ts'
+import { acceptPlacements } from '../../../src/trust/accept-edit.ts'
 import { TrustStore } from '../../../src/trust/store.ts'
 import { loadWorkflows } from '../../../src/tools/workflow/read-workflows.ts'
 import { openSession } from '../../../src/tools/workflow/session.ts'
@@ -94,6 +95,25 @@ it.each(places)(
       code: 'workflow-not-trusted',
       message: expect.stringContaining('is not what was accepted'),
     })
+  },
+)
+
+it.each(['ask', 'trusted'] as const)(
+  'calls tools of a project without workflows if the text of their categories was not kept (%s)',
+  async (workspaceTrust) => {
+    const root = temporaryDirectory()
+    const [project, runtime] = [join(root, 'project'), runtimeIn(root)]
+    const path = join(project, '.skillrail/tools.json')
+    // A text that looks like a secret is never kept.
+    const tools = [{ id: 'db__secret' }, { id: 'db__write' }]
+    const after = JSON.stringify({ categories: { db: { tools } } })
+    const store = new TrustStore(runtime)
+    await store.accept(project, [])
+    writeFiles(project, { '.skillrail/tools.json': after })
+    await acceptPlacements(store, { workspace: project, path, before: '', after })
+    expect(store.find(project)?.parts.map(({ kind }) => kind)).toEqual(['category'])
+    const gate = gateOf(project, runtime, loadWorkflows(project), workspaceTrust)
+    await expect(gate.foresee?.(call)).resolves.not.toThrow()
   },
 )
 
