@@ -28,6 +28,7 @@ export const command = defineCommand<DoctorResult>()({
     'Exits with 1 if a problem prevents skillrail from working, or if nothing here enforces a guard that always applies.',
   examples: ['doctor'],
   async run(context, values) {
+    const isServerWanted = wantsServer(values)
     return {
       checks: [
         ...checkMachine(context),
@@ -38,7 +39,7 @@ export const command = defineCommand<DoctorResult>()({
         ...checkGuards(context),
         ...checkSkillLock(context),
         ...(await checkHooks(context, values.probe)),
-        ...(wantsServer(values) ? await checkServer(context, values) : []),
+        ...(isServerWanted ? await checkServer(context, values) : []),
       ],
     }
   },
