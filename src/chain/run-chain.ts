@@ -190,7 +190,7 @@ function stepTrees({ readTree, runtime }: RunSetup): () => string | undefined {
 }
 
 /** A step that waited longer for its record would be slower than users accept. */
-const maxTreeMs = 500
+const maxTreeMs = 2000
 
 /** Lowers the strength of an approval with an invalid signature: a journal can claim to be signed. */
 function distrustUnsigned({ run, approvals, gates }: RunJournal, { isSigned }: RunSetup): void {

@@ -93,7 +93,7 @@ it('answers without any server', { timeout: 180_000 }, () =>
       '3 tools serve --status',
       '0 tools serve --stop',
       '1 tools import → servers-syntax state=broken',
-      '0 tools servers → servers-syntax',
+      '1 tools servers → servers-syntax',
       '1 tools refresh → configuration-unreadable servers-syntax',
     ],
   ),
