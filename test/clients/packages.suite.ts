@@ -179,7 +179,7 @@ it.each(clients)(
         write(join(home.project, '.agents/skills/tidy/SKILL.md'), `${head}${chain}Tidy up.\n`)
         skillrail(program, home, 'trust', '--yes')
         expect(skillrail(program, home, 'trust', '--list')).toContain(home.project)
-        expect(skillrail(program, home, 'chain', 'plan', 'ship')).toContain('publish-it')
+        expect(skillrail(program, home, 'list', '--json')).toContain('publish-it')
       },
       finish: async (home, run) => {
         const newer = updating.includes(name) ? branch.publish() : version
