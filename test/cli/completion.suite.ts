@@ -32,13 +32,14 @@ function run(shell: string, args: readonly string[]): string {
   const { stdout, stderr } = spawnSync(shell, args, {
     cwd: join(root, 'project'),
     encoding: 'utf8',
+    timeout: 15_000,
     env: { PATH: `${join(root, 'bin')}:/usr/bin:/bin`, HOME: root, TERM: 'dumb' },
   })
   return `${stdout}${stderr}`.replaceAll(/\u001b\[[?\d;]*[A-Za-z]/g, '')
 }
 
-/** The line with what the shell completes, or lists, after `typed`. */
-const shells: Record<string, (typed: string) => string> = {
+/** The line with what the shell completes, or lists, after `typed`; a terminal is read until `expected` comes. */
+const shells: Record<string, (typed: string, expected: string) => string> = {
   bash(typed) {
     const words = typed.split(' ')
     return run('bash', [
@@ -52,7 +53,7 @@ printf '%s\\n' "\${COMPREPLY[@]}"`,
     ])
   },
   // Types into a terminal: completion of zsh works in its line editor alone.
-  zsh(typed) {
+  zsh(typed, expected) {
     return run('zsh', [
       '-fc',
       `zmodload zsh/zpty
@@ -62,9 +63,8 @@ ask 'PROMPT=; autoload -U compinit && compinit -u -D'
 ask 'source <(skillrail completion zsh 2>/dev/null); print ready'
 until zpty -r shell line && [[ $line == *ready* && $line != *print* ]]; do :; done
 zpty -n -w shell $'${typed}\\t'
-sleep 1
-zpty -n -w shell $'\\C-aprint \\r'
-for i in {1..10}; do sleep 0.1; zpty -rt shell line && print -r -- "$line"; done
+zpty -r shell line '*${expected}*'
+print -r -- "$line"
 zpty -d shell`,
     ])
   },
@@ -73,9 +73,16 @@ zpty -d shell`,
 }
 
 describe.each(Object.entries(shells))('completion in %s', (shell, complete) => {
-  it.skipIf(programPath(shell) === undefined)('completes commands, choices and skills', () => {
-    expect(complete('skillrail runs appr')).toContain('approve')
-    expect(complete('skillrail validate --profile ref')).toContain('reference')
-    expect(complete('skillrail run rel')).toContain('release-notes')
-  })
+  it.skipIf(programPath(shell) === undefined)(
+    'completes commands, choices and skills',
+    { timeout: 60_000 },
+    () => {
+      for (const [typed, expected] of [
+        ['skillrail runs appr', 'approve'],
+        ['skillrail validate --profile ref', 'reference'],
+        ['skillrail run rel', 'release-notes'],
+      ] as const)
+        expect(complete(typed, expected)).toContain(expected)
+    },
+  )
 })

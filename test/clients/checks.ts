@@ -9,6 +9,7 @@ import type { ClientRecipe } from './clients.ts'
 import { longReference, makeHome, shortReference, snapshot, type TestHome } from './home.ts'
 import { type ModelServer, startModelServer } from '../model-server/server.ts'
 import { type ClientRun, runClient } from './run-client.ts'
+import { isShort } from './short.ts'
 import { toolSession } from './tool-checks.ts'
 
 export interface CheckResult {
@@ -34,7 +35,7 @@ export const checkNames = [
 ] as const
 export type CheckName = (typeof checkNames)[number]
 
-/** `SKILLRAIL_TEST_CLIENTS=short`: what the launcher does alike in every client is tried in one of them. */
+/** In a short run, what the launcher does alike in every client is tried in one of them. */
 const alikeChecks: ReadonlySet<CheckName> = new Set([
   'absent otherwise',
   'long one whole',
@@ -43,8 +44,9 @@ const alikeChecks: ReadonlySet<CheckName> = new Set([
 ])
 
 export function checksFor(platform: Platform): readonly CheckName[] {
-  const isShort = process.env['SKILLRAIL_TEST_CLIENTS'] === 'short' && platform !== 'claude'
-  return isShort ? checkNames.filter((name) => !alikeChecks.has(name)) : checkNames
+  return isShort && platform !== 'claude'
+    ? checkNames.filter((name) => !alikeChecks.has(name))
+    : checkNames
 }
 
 /** All checks of one client, in a separate home. */

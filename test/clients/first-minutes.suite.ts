@@ -6,8 +6,9 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, expect, it } from 'vitest'
 import { installClients } from './cache.ts'
 import { playFirstMinutes } from './first-minutes.ts'
+import { isShort } from './short.ts'
 
-const clients = ['claude', 'codex'] as const
+const clients = isShort ? (['claude'] as const) : (['claude', 'codex'] as const)
 const installed = installClients(clients, { latest: false })
 const directory = mkdtempSync(join(tmpdir(), 'skillrail-first-'))
 const root = fileURLToPath(new URL('../..', import.meta.url))

@@ -9,20 +9,20 @@ import { installHook } from '../../src/hooks/install.ts'
 import type { PackagedClient } from '../../src/hooks/pack-plugin.ts'
 import { type PlatformStatus, platformStatuses } from '../../src/hooks/status.ts'
 import { startModelServer } from '../model-server/server.ts'
-import { installClients, type TestedClient } from './cache.ts'
+import { installClients, type InstalledClient, type TestedClient } from './cache.ts'
 import { type ClientRecipe, recipes } from './clients.ts'
 import { startGitServer } from './git-server.ts'
 import { makeHome, shortReference, type TestHome, write } from './home.ts'
 import { runInProcess } from '../run-in-process.ts'
 import { railSession, type Script } from './rail-session.ts'
 import { type ClientRun, runClient } from './run-client.ts'
+import { isShort } from './short.ts'
 
 type Run = (...args: readonly string[]) => Promise<ClientRun>
 
 const repository = fileURLToPath(new URL('../..', import.meta.url))
 const address = 'https://github.com/skillrail/skillrail'
 const clients = Object.keys(recipes).filter((name): name is TestedClient => name in recipes)
-const isShort = process.env['SKILLRAIL_TEST_CLIENTS'] === 'short'
 
 /** The branch with the packages, as a server gives it. */
 let branch: { url: string; publish(): string; close(): Promise<void> }
@@ -63,6 +63,12 @@ beforeAll(async () => {
 })
 
 afterAll(async () => await branch?.close())
+
+function installedClient(name: TestedClient): InstalledClient {
+  const client = installClients([name], { latest: false }).get(name)
+  if (client === undefined) throw new Error(`${name} is not installed`)
+  return client
+}
 
 /** The manifests of the clients, which are not in folders for skills of others. */
 function manifestsIn(folder: string): string[] {
@@ -142,11 +148,57 @@ function statusIn({ home, project }: TestHome, name: TestedClient): PlatformStat
 const updating: readonly TestedClient[] = ['claude', 'codex', 'copilot', 'qwen']
 
 it.each(clients)(
-  'the branch is a package for %s: reference, own command line, rail, update and removal',
+  'the branch is a package for %s: reference, own command line, update and removal',
   async (name) => {
-    const client = installClients([name], { latest: false }).get(name)
-    if (client === undefined) throw new Error(`${name} is not installed`)
+    const client = installedClient(name)
     const version = branch.publish()
+    const recipe: ClientRecipe = recipes[name]
+    const model = await startModelServer()
+    const home = makeHome(recipe, model.url)
+    // OpenCode installs packages of its own when it starts the first time.
+    const run: Run = (...args) =>
+      runClient(client, args, home, recipe.environment(model.url), 240_000)
+    try {
+      await install(name, home, run)
+      await run(...recipe.call('program execute caching'))
+      const [reference = ''] = shortReference
+      const bodies = model.prompts().map(({ body }) => body)
+      expect(Math.max(...bodies.map((body) => body.split(reference).length - 1))).toBe(1)
+      const status = statusIn(home, name)
+      expect(status.package).toMatchObject({ version, update: undefined })
+      expect(status.rail).toEqual({ state: 'ready' })
+      checkCommandLine(join(status.package?.path ?? '', 'bin/skillrail'), home)
+      const newer = updating.includes(name) ? branch.publish() : version
+      if (newer !== version) await inClient(name, linesOf(name).update, run)
+      expect(statusIn(home, name).package?.version).toBe(newer)
+      if (name === 'opencode') return
+      await inClient(name, linesOf(name).remove, run)
+      expect(statusIn(home, name)).toMatchObject({
+        package: undefined,
+        disabledPackage: undefined,
+        rail: { state: 'absent' },
+      })
+    } finally {
+      await model.close()
+      rmSync(home.home, { recursive: true, force: true, maxRetries: 3 })
+    }
+  },
+)
+
+/** The search path has no command line of Skillrail, and the package brings one. */
+function checkCommandLine(program: string, home: TestHome): void {
+  const head = '---\nname: tidy\ndescription: Tidies. Use when asked to.\n'
+  const chain = 'metadata:\n  chain: |\n    clean check="true"\n---\n'
+  write(join(home.project, '.agents/skills/tidy/SKILL.md'), `${head}${chain}Tidy up.\n`)
+  skillrail(program, home, 'trust', '--yes')
+  expect(skillrail(program, home, 'trust', '--list')).toContain(home.project)
+  expect(skillrail(program, home, 'list', '--json')).toContain('"tidy"')
+}
+
+it.each(isShort ? (['claude'] as const) : clients)(
+  'a rail runs in %s from the package alone',
+  async (name) => {
+    branch.publish()
     let isPublished = false
     // Some clients let the agent say that the chain waits, which needs one more request.
     const whenApproved: Script[number] = (tools, body) => {
@@ -155,47 +207,19 @@ it.each(clients)(
       return { calls: [tools.publish()] }
     }
     const script: Script = [
-      () => 'I have the reference.',
       (tools) => ({ calls: [tools.publish()] }),
       (tools) => ({ calls: [tools.work()] }),
       () => 'I wrote the file.',
       ...Array.from({ length: 6 }, () => whenApproved),
     ]
-    const result = await railSession(name, client, recipes[name], script, {
-      // OpenCode installs packages of its own when it starts the first time.
+    const result = await railSession(name, installedClient(name), recipes[name], script, {
       timeoutMs: 240_000,
       later: [{ decide: 'approve' }],
       install: async (home, run) => {
-        // The search path has no command line of Skillrail, and the package brings one.
         rmSync(join(home.home, 'bin/skillrail'))
         await install(name, home, run)
-        await run(...recipes[name].call('program execute caching'))
-        const status = statusIn(home, name)
-        expect(status.package).toMatchObject({ version, update: undefined })
-        expect(status.rail).toEqual({ state: 'ready' })
-        const program = join(status.package?.path ?? '', 'bin/skillrail')
-        const head = '---\nname: tidy\ndescription: Tidies. Use when asked to.\n'
-        const chain = 'metadata:\n  chain: |\n    clean check="true"\n---\n'
-        write(join(home.project, '.agents/skills/tidy/SKILL.md'), `${head}${chain}Tidy up.\n`)
-        skillrail(program, home, 'trust', '--yes')
-        expect(skillrail(program, home, 'trust', '--list')).toContain(home.project)
-        expect(skillrail(program, home, 'list', '--json')).toContain('publish-it')
-      },
-      finish: async (home, run) => {
-        const newer = updating.includes(name) ? branch.publish() : version
-        if (newer !== version) await inClient(name, linesOf(name).update, run)
-        expect(statusIn(home, name).package?.version).toBe(newer)
-        if (name === 'opencode') return
-        await inClient(name, linesOf(name).remove, run)
-        expect(statusIn(home, name)).toMatchObject({
-          package: undefined,
-          disabledPackage: undefined,
-          rail: { state: 'absent' },
-        })
       },
     })
-    const [reference = ''] = shortReference
-    expect(result.requests[0]?.split(reference)).toHaveLength(2)
     expect(result.requests.join('\n')).toContain('belongs to the step')
     expect(result.steps).toEqual({
       implement: 'success (verified)',
@@ -246,11 +270,10 @@ const packing = Object.keys(installations).filter(
   (name): name is PackagedClient => name in installations,
 )
 
-it.each(packing.filter((_, index) => !isShort || index % 2 === 0))(
+it.each(packing.filter((name) => !isShort || name === 'claude'))(
   'a plugin that is packed for %s matches its own triggers once, beside the hook of the user',
   async (name) => {
-    const client = installClients([name], { latest: false }).get(name)
-    if (client === undefined) throw new Error(`${name} is not installed`)
+    const client = installedClient(name)
     const recipe: ClientRecipe = recipes[name]
     const model = await startModelServer()
     const place = makeHome(recipe, model.url)

@@ -5,6 +5,7 @@ import { checkClient, checksFor, type CheckResult } from './checks.ts'
 import { recipes } from './clients.ts'
 import { inParallel } from './in-parallel.ts'
 import { platformPage } from './platform-page.ts'
+import { isShort } from './short.ts'
 
 // Real clients against a mock model. Arguments: names of clients; --latest; --write for the page.
 const names = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
@@ -24,7 +25,7 @@ const rows = await inParallel([...installed], async ([client, program]) => {
 })
 const page = 'docs/clients.md'
 // The page has every check of every client.
-if (process.argv.includes('--write') && process.env['SKILLRAIL_TEST_CLIENTS'] !== 'short') {
+if (process.argv.includes('--write') && !isShort) {
   const previous = existsSync(page) ? readFileSync(page, 'utf8') : ''
   writeFileSync(page, platformPage(rows, previous))
 }

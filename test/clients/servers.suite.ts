@@ -9,6 +9,7 @@ import { installClients, type TestedClient } from './cache.ts'
 import { type ClientRecipe, recipes } from './clients.ts'
 import { makeHome, write } from './home.ts'
 import { runClient } from './run-client.ts'
+import { rowsToTry } from './short.ts'
 
 /** An MCP server in one file, with the tools that its arguments name. */
 const program = `require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
@@ -98,7 +99,9 @@ const rows: readonly Row[] = [
   qwen({ mcp: { allowed: ['reef', 'KELP'] } }),
 ]
 
-it.concurrent.each(rows.map((row, at) => ({ ...row, case: at + 1 })))(
+const numbered = rows.map((row, at) => ({ ...row, case: at + 1 }))
+
+it.concurrent.each(rowsToTry(numbered, ({ client }) => client))(
   'lists the tools that $client sends to its model, case $case',
   async ({ client: name, files }) => {
     const client = installClients([name], { latest: false }).get(name)

@@ -8,6 +8,7 @@ import { clientPackages, installClients, type TestedClient } from './cache.ts'
 import { type ClientRecipe, recipes } from './clients.ts'
 import { makeHome, shortReference, write } from './home.ts'
 import { runClient } from './run-client.ts'
+import { isShort } from './short.ts'
 
 const places = ['.config/skillrail/config.json', 'project/.skillrail/config.json'] as const
 const isTested = (name: string): name is TestedClient => Object.hasOwn(clientPackages, name)
@@ -15,9 +16,8 @@ const rows = Object.keys(clientPackages)
   .filter(isTested)
   .flatMap((client, at) => placesFor(at).map((place) => ({ client, place })))
 
-/** `SKILLRAIL_TEST_CLIENTS=short`: each place in every second client. */
+/** In a short run, each place in every second client. */
 function placesFor(at: number): readonly string[] {
-  const isShort = process.env['SKILLRAIL_TEST_CLIENTS'] === 'short'
   return isShort ? places.slice(at % 2, (at % 2) + 1) : places
 }
 

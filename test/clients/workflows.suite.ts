@@ -13,6 +13,7 @@ import { installClients, type TestedClient } from './cache.ts'
 import { type ClientRecipe, recipes } from './clients.ts'
 import { makeHome, type TestHome, write } from './home.ts'
 import { runClient } from './run-client.ts'
+import { isShort } from './short.ts'
 
 type Servers = Readonly<Record<string, { command: string; args: readonly string[] }>>
 
@@ -76,8 +77,8 @@ const clients: Partial<Record<TestedClient, McpRecipe>> = {
   },
 }
 
-/** `SKILLRAIL_TEST_CLIENTS=short`: one client for each way to name a tool. */
-const alike = process.env['SKILLRAIL_TEST_CLIENTS'] === 'short' ? ['codex', 'qwen'] : []
+/** In a short run, the fastest client of each kind: it names the server and the tool, or joins both. */
+const alike = isShort ? ['codex', 'gemini', 'opencode', 'qwen'] : []
 const tried = Object.entries(clients).filter(([name]) => !alike.includes(name))
 
 function merge(home: string, path: string, more: object): void {
