@@ -421,10 +421,10 @@ function valueOf(
   const { client, env, home, project } = context
   const { kind, name = groups.bare ?? '', fallback } = groups
   if (kind === 'file') return content(name, context)
-  if (kind === 'env') return variableIn(env, name) ?? unset(name, '')
+  if (kind === 'env') return variableIn(env, name) ?? emptied(name)
   if (kind === 'input' && client === 'vscode') return inputValue(name, context)
   if (client === 'claude-code' || client === 'gemini' || client === 'qwen')
-    return variableIn(env, name) ?? fallback ?? unset(name)
+    return variableIn(env, name) ?? fallback ?? withoutValue(text, name)
   const editorVariables = {
     workspaceFolder: project,
     workspaceFolderBasename: basename(project),
@@ -472,9 +472,20 @@ function content(name: string, { home, path, onRead }: VariableContext): string 
   return { message: `{file:${name}} cannot be read: ${reading.message}`, fatal: true }
 }
 
-function unset(name: string, instead?: string): VariableProblem {
-  const result = instead === undefined ? 'it stays unchanged' : 'it becomes empty'
-  return { message: `the variable ${name} is not set; ${result}`, fatal: false, instead }
+function emptied(name: string): VariableProblem {
+  const message = `the variable ${name} is not set; it becomes empty`
+  return { message, fatal: false, instead: '' }
+}
+
+/**
+ * A server would get the text `${NAME}` in place of a key or an address, so it does not start. A lower-case
+ * `$name` without braces can also be part of a password or a script: POSIX names of the environment are upper-case.
+ */
+function withoutValue(text: string, name: string): VariableProblem {
+  const message = `the variable ${name} is not set`
+  if (text === `$${name}` && name !== name.toUpperCase())
+    return { message: `${message}; the text ${text} stays`, fatal: false }
+  return { message, hint: `Set ${name}, or write \${${name}:-VALUE} with a default.`, fatal: true }
 }
 
 /** Expands variables as the client of the entry does, in one pass: values are not expanded again. */

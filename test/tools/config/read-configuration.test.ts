@@ -431,7 +431,6 @@ describe('variables', () => {
       'value-other--$SET-${SET}$SET',
       0,
     ],
-    ['.mcp.json', '${UNSET}', '${UNSET}', 1],
     [
       '.cursor/mcp.json',
       '${env:SET}-${userHome}-${workspaceFolderBasename}',
@@ -442,7 +441,7 @@ describe('variables', () => {
     ['.vscode/mcp.json', '${env:SET}${/}${workspaceFolder}', 'value/PROJECT', 0],
     ['opencode.json', '{env:SET}-{env:UNSET}-${SET}', 'value--${SET}', 1],
     ['.gemini/settings.json', '$SET-${SET}-${UNSET:-a:-b}-$$', 'value-value-a:-b-$$', 0],
-    ['.gemini/settings.json', '$UNSET', '$UNSET', 1],
+    ['.gemini/settings.json', 'pa$unset-$1', 'pa$unset-$1', 1],
   ])('of %s: %s becomes %s', (file, text, expected, warnings) => {
     const entry = { type: 'local', command: ['x'], environment: { A: text } }
     const standard = { x: { command: 'x', env: { A: text } } }
@@ -460,6 +459,23 @@ describe('variables', () => {
     expect(configuration.diagnostics.map(({ code, severity }) => [code, severity])).toEqual(
       Array.from({ length: warnings }, () => ['server-variable', 'warning']),
     )
+  })
+
+  it.each([
+    ['.mcp.json', '${UNSET}'],
+    ['.mcp.json', 'Bearer ${unset}'],
+    ['.gemini/settings.json', 'Bearer $UNSET'],
+    ['.qwen/settings.json', '${unset}'],
+  ])('of %s without a value keep the server of %s from starting, and are named', (file, text) => {
+    put(join(project, file), { mcpServers: { x: { command: 'x', env: { A: text } } } })
+    const { servers, diagnostics } = read({ env })
+    const message = /the variable unset is not set/i
+    expect(servers).toMatchObject([
+      { name: 'x', blocked: { reason: 'unresolved', message: expect.stringMatching(message) } },
+    ])
+    expect(diagnostics).toMatchObject([
+      { code: 'server-variable', severity: 'error', hint: expect.stringContaining(':-VALUE}') },
+    ])
   })
 
   it('of VS Code refer to inputs, which a variable or their default provides', () => {
