@@ -100,9 +100,18 @@ export interface ToolServer {
   readonly name: string
   /** Changes when the server restarts, so that facts about the earlier process no longer apply. */
   instance(): string
-  list(options?: { signal?: AbortSignal | undefined }): Promise<ListedTools>
+  list(options?: ListToolsOptions): Promise<ListedTools>
   /** Rejects with a `ToolCallError` that carries a {@link CallFailure}. `name` is the server's own name of the tool. */
   call(name: string, parameters: JsonObject, options?: ToolCallOptions): Promise<ToolOutcome>
+}
+
+export interface ListToolsOptions {
+  signal?: AbortSignal | undefined
+  /**
+   * Whether an earlier answer of the same connection is enough, unless the server has said since that its
+   * tools changed.
+   */
+  reuse?: boolean | undefined
 }
 
 export interface ListedTools {

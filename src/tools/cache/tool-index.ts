@@ -392,7 +392,17 @@ export function holdOf(id: string, { caution }: Pick<ToolIndex, 'caution'>): Too
   return holdBy(id, caution(id))
 }
 
-export function holdBy(id: string, toolCaution: ToolCaution | undefined): ToolHold | undefined {
+/** The hold of a tool as its running server lists it, which no refresh has seen. */
+export function holdAsListed(
+  tool: ToolDefinition,
+  { cautionNow }: Pick<ToolIndex, 'cautionNow'>,
+  since: string,
+): ToolHold | undefined {
+  const hold = holdBy(tool.id, cautionNow(tool, since))
+  return hold && { ...hold, hint: `First run \`skillrail tools refresh\`. ${hold.hint}` }
+}
+
+function holdBy(id: string, toolCaution: ToolCaution | undefined): ToolHold | undefined {
   if (toolCaution?.kind !== 'changed') return undefined
   if (toolCaution.lostRecord !== undefined) {
     return {

@@ -1,6 +1,6 @@
 import type { Runtime } from '#core/runtime'
 import type { Settings } from '#core/settings'
-import { holdBy, holdOf, type ToolIndex } from '#tools/cache/tool-index'
+import { holdAsListed, holdOf, type ToolIndex } from '#tools/cache/tool-index'
 import type { ServerDefinition } from '#tools/config/model'
 import { serverMask } from '#tools/server/read-answers'
 import type { SessionStore } from '#tools/workflow/session'
@@ -48,7 +48,7 @@ export function callContext(source: CallSource): CallContext {
     hold({ id }, now) {
       const since = new Date(runtime.now()).toISOString()
       for (const one of indexes()) {
-        const hold = holdOf(id, one) ?? (now && holdBy(id, one.cautionNow(now, since)))
+        const hold = holdOf(id, one) ?? (now && holdAsListed(now, one, since))
         if (hold) return hold
       }
       return undefined

@@ -1,7 +1,13 @@
 import { messageOf, SkillrailError } from '#core/errors'
 import { readsOnly } from '#tools/cache/tool-index'
 import { ToolCallError, ToolRefusedError } from '#tools/errors'
-import type { ToolCallOptions, ToolDefinition, ToolOutcome, ToolSummary } from '#tools/model'
+import type {
+  ToolCallOptions,
+  ToolDefinition,
+  ToolOutcome,
+  ToolServer,
+  ToolSummary,
+} from '#tools/model'
 import { attemptCall, type AttemptsResult, type RetrySettings } from './attempts.ts'
 import { checkParameters, unknownParameters } from './check-parameters.ts'
 import { outcomeText, outcomeValue } from './content.ts'
@@ -130,6 +136,7 @@ async function attempt(
   /** A restarted server has lost its state, so the gate is passed for each instance. */
   async function once(): Promise<ToolOutcome> {
     const server = await servers.get(tool.server, { signal })
+    await refuseChanged(summary, server, context)
     const instance = server.instance()
     if (gate && passed?.instance !== instance) {
       const call = { tool: summary, params, request: requestText, instance, signal }
@@ -147,6 +154,24 @@ async function attempt(
       throw error
     }
   }
+}
+
+/**
+ * Compares a tool with its definition on the running server: it may have changed since the last refresh.
+ *
+ * @throws {ToolRefusedError} if it is not what the user accepted
+ */
+async function refuseChanged(tool: ToolSummary, server: ToolServer, context: CallContext) {
+  const { hold, signal } = context
+  if (!hold) return
+  const { tools } = await server.list({ signal, reuse: true }).catch((error: unknown) => {
+    if (error instanceof SkillrailError) throw error
+    const message = `the server ${tool.server} did not list its tools, so nothing says whether ${tool.id} changed: ${messageOf(error)}`
+    throw new ToolCallError({ kind: 'protocol', message, delivered: 'no' }, { cause: error })
+  })
+  const definition = tools.find(({ name }) => name === tool.name)
+  const held = definition && hold(tool, definition)
+  if (held) throw new ToolRefusedError({ code: 'tool-held-back', ...held })
 }
 
 const listingMs = 5_000

@@ -67,7 +67,7 @@ export async function definitionOf(
   const known = context.index.definition(summary.id)
   if (known) return known
   const server = await context.servers.get(summary.server, { signal: context.signal })
-  const { tools } = await server.list({ signal: context.signal })
+  const { tools } = await server.list({ signal: context.signal, reuse: true })
   const found = tools.find((tool) => tool.name === summary.name)
   if (!found) throw toolNotFound(summary.id, context.index.tools)
   const held = context.hold?.(summary, found)

@@ -3,7 +3,7 @@ import type { Runtime } from '#core/runtime'
 import { isObject, type JsonValue, type JsonObject } from '#core/json'
 import type { ServerDefinition } from '#tools/config/model'
 import { ToolCallError } from '#tools/errors'
-import type { ListedTools, ToolCallOptions, ToolOutcome } from '#tools/model'
+import type { ListedTools, ListToolsOptions, ToolCallOptions, ToolOutcome } from '#tools/model'
 import {
   callFailure,
   hasCode,
@@ -70,6 +70,8 @@ export class Connection {
   readonly #mask: Mask
   readonly #schemas = new Map<string, JsonObject>()
   readonly #hasHeaders: boolean
+  /** The last list of tools; undefined: the server was not asked, or its tools changed. */
+  #listed: ListedTools | undefined
   #isClosed = false
 
   constructor(definition: ServerDefinition, server: OpenedServer, { note, mask }: OpenOptions) {
@@ -79,6 +81,7 @@ export class Connection {
     this.#mask = mask
     this.#hasHeaders = definition.transport.kind === 'http' && client.getProtocolEra() === 'modern'
     client.setNotificationHandler('notifications/tools/list_changed', () => {
+      this.#listed = undefined
       note('its tools have changed')
     })
   }
@@ -98,7 +101,14 @@ export class Connection {
     await this.#opened.close()
   }
 
-  async list(signal?: AbortSignal): Promise<ListedTools> {
+  async list({ signal, reuse = false }: ListToolsOptions = {}): Promise<ListedTools> {
+    if (reuse && this.#listed) return this.#listed
+    const toolList = await this.#listAnew(signal)
+    this.#listed = toolList
+    return toolList
+  }
+
+  async #listAnew(signal?: AbortSignal): Promise<ListedTools> {
     // Without the capability, the client would answer by itself and print a warning.
     if (!this.#opened.client.getServerCapabilities()?.tools) return { tools: [], problems: [] }
     const rawTools: unknown[] = []
@@ -169,7 +179,7 @@ export class Connection {
       const result = await ask().catch(async (error: unknown) => {
         // Our schema is out of date (MCP, Server Validation).
         if (!this.#hasHeaders || !isHeaderMismatch(error)) throw error
-        await this.list(signal)
+        await this.list({ signal })
         return await ask()
       })
       return maskedError(readOutcome(result), this.#mask)

@@ -6,7 +6,7 @@ import { poll } from '#core/poll'
 import { clientInfo } from '#core/runtime'
 import type { ServerDefinition } from '#tools/config/model'
 import { ToolCallError } from '#tools/errors'
-import type { ToolCallOptions } from '#tools/model'
+import type { ListToolsOptions, ToolCallOptions } from '#tools/model'
 import { failBrokenRequests } from './broken-streams.ts'
 import { startCancelled, startFailed } from './errors.ts'
 import { anyObject } from './connection.ts'
@@ -143,7 +143,7 @@ class KeptConnection implements ServerConnection {
     }
   }
 
-  async list(signal?: AbortSignal) {
+  async list({ signal }: ListToolsOptions = {}) {
     const { name } = this.#definition
     try {
       const result = await request(this.#clients.client, 'tools/list', {}, { signal })

@@ -241,8 +241,8 @@ function poolServer(definition: ServerDefinition, context: PoolContext) {
       if (connection?.isClosed() === false) await connection.renew?.(signal)
       else await running(signal)
     },
-    async list({ signal } = {}) {
-      const toolList = await (await running(signal)).list(signal)
+    async list(options = {}) {
+      const toolList = await (await running(options.signal)).list(options)
       return {
         ...toolList,
         tools: toolList.tools.filter((tool) => allowsTool(definition, tool.name)),

@@ -157,7 +157,7 @@ async function challengeOf(
   try {
     const connection = await connect(definition, options)
     try {
-      await connection.list(signal)
+      await connection.list({ signal })
     } finally {
       await connection.close()
     }

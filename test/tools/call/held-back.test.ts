@@ -62,6 +62,17 @@ function replaceByDirectory(project: Project): void {
   mkdirSync(path)
 }
 
+it(
+  'makes no call of a tool that has changed since the last refresh',
+  { timeout: 60_000 },
+  async () => {
+    const project = scriptedProject({ set: {} })
+    await project.run(['tools', 'refresh'])
+    change(project)
+    await expectHeld(project)
+  },
+)
+
 it.each<[string, (project: Project) => void]>([
   ['the stored schemas', forgetSchemas],
   ['the cache file', (project) => rmSync(cacheFile(project))],
