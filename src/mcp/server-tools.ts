@@ -16,7 +16,7 @@ import { type CallPurpose, makeCall, makeSteps } from '#tools/call/make-calls'
 import { isBatch, type StepOptions, type StepsResult } from '#tools/call/steps'
 import { callResult, type CallResult, valueOfReport } from '#tools/call/call-result'
 import { openCalls, type ToolCalls } from '#tools/call/open-calls'
-import { findAmongServers } from '#tools/project-tools'
+import { denials, findAmongServers } from '#tools/project-tools'
 import { requestRouter, routeIn, routingOf } from '#tools/route/project-routing'
 import { toolFacts } from '#tools/tool-facts'
 import type { ToolContent, ToolOutcome } from '#tools/model'
@@ -65,6 +65,8 @@ const routeSchema = z.object({
   missing: z.array(z.string()).optional(),
   margin: z.number().optional(),
   candidates: z.array(z.object({ tool: z.string(), score: z.number() })),
+  heldBack: z.array(z.string()).optional(),
+  denied: z.array(z.string()).optional(),
 })
 
 export function serverTools(project: ServedProject): OfferedTool[] {
@@ -73,7 +75,7 @@ export function serverTools(project: ServedProject): OfferedTool[] {
       name: 'find_tools',
       title: 'Find tools',
       description:
-        'Finds the tool of the MCP servers of this project for a request in words, with its parameters. Decision: answer (one fits), shortlist (several may), ask (none fits).',
+        'Finds the tool of the MCP servers of this project for a request in words, with its parameters. Decision: answer (one fits), shortlist (several may), ask (none fits). The tools in heldBack and denied cannot be called.',
       input: z.strictObject({
         request,
         limit: z.int().min(1).max(50).default(5).describe('Maximum number of tools.'),
@@ -81,8 +83,9 @@ export function serverTools(project: ServedProject): OfferedTool[] {
       output: routeSchema,
       annotations: searchAnnotations,
       run: ({ request: words, limit }, { signal }) =>
-        withIndex(project, undefined, signal, async (index) => {
-          const value = plainJson({ ...routeIn(routingOf(index), words, limit), diagnostics: [] })
+        withIndex(project, undefined, signal, async (index, context) => {
+          const routed = routeIn(routingOf(index, denials(context)), words, limit)
+          const value = plainJson({ ...routed, diagnostics: [] })
           return { text: JSON.stringify(value), value }
         }),
     }),

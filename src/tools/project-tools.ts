@@ -12,6 +12,7 @@ import {
 import { isKnown, namedTool } from './call/find-tool.ts'
 import type { ServerConfiguration } from './config/model.ts'
 import { readServerConfiguration } from './config/read-configuration.ts'
+import { isDenied } from './config/tool-rules.ts'
 import { ToolError } from './errors.ts'
 import type { ToolSummary } from './model.ts'
 import { openProjectServers, type ProjectServers } from './server/project-servers.ts'
@@ -61,6 +62,12 @@ export function serverConfiguration(context: ProjectContext): ServerConfiguratio
   const { runtime, settings } = context
   const project = toolProject(context)
   return readServerConfiguration({ project, runtime, trust: settings.workspaceTrust })
+}
+
+/** Whether no call of a tool is allowed in this project. */
+export function denials(context: ProjectContext): (tool: ToolSummary) => boolean {
+  const { servers } = serverConfiguration(context)
+  return (tool) => isDenied(tool, servers, context.settings.tools)
 }
 
 export async function answerOf(

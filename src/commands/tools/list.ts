@@ -10,6 +10,7 @@ import { schemaFault } from '#tools/schema/usable-schema'
 import { projectRouter } from '#tools/route/router'
 import { ServerNotFoundError } from '#tools/server/errors'
 import {
+  denials,
   hearing,
   loadProjectTools,
   listableTools,
@@ -39,6 +40,8 @@ interface ListedCategory {
 
 interface ListedTool extends ToolSummary {
   caution: ToolCaution | undefined
+  /** Present where the configuration of the server, or the setting `tools.deny`, forbids every call. */
+  denied?: true | undefined
 }
 
 interface Filter {
@@ -76,6 +79,7 @@ async function listTools(context: ToolContext, filter: Filter): Promise<ListResu
   const { index, state, path } = found
   requireKnown(filter, index, serverConfiguration(context))
   const tools = select(index, filter)
+  const isDenied = denials(context)
   sayUnasked(context)
   return {
     path,
@@ -83,9 +87,21 @@ async function listTools(context: ToolContext, filter: Filter): Promise<ListResu
     refreshedAt: index.refreshedAt,
     servers: index.servers,
     categories: categoriesOf(index, tools),
-    tools: tools.map((tool) => ({ ...tool, caution: index.caution(tool.id) })),
+    tools: tools.map((tool) => listed(tool, index, isDenied)),
     diagnostics,
   }
+}
+
+function listed(
+  tool: ToolSummary,
+  { caution }: ToolIndex,
+  isDenied: (tool: ToolSummary) => boolean,
+): ListedTool {
+  return { ...tool, caution: caution(tool.id), ...(isDenied(tool) && { denied: true }) }
+}
+
+function mark({ caution, denied }: ListedTool): string {
+  return denied ? 'denied' : cautionMark(caution)
 }
 
 function requireKnown(
@@ -140,8 +156,8 @@ function categoryText(
   const head = `${screen.style('bold', safeLine(name))}  ${screen.style('dim', safeLine(description))}`
   const rows = tools.map((id) => {
     const tool = byId.get(id)
-    const mark = screen.style('yellow', cautionMark(tool?.caution))
-    return [`  ${safeLine(id)}`, mark, cell(tool?.description ?? '', screen.width - 40)]
+    const word = screen.style('yellow', tool ? mark(tool) : '')
+    return [`  ${safeLine(id)}`, word, cell(tool?.description ?? '', screen.width - 40)]
   })
   return `${head}\n${screen.table(rows)}\n`
 }
@@ -167,11 +183,11 @@ export const search = defineCommand<SearchResult>()({
   exitCode: ({ notFound = exitCode.done }) => notFound,
   render: ({ tools }, screen) =>
     screen.table(
-      tools.map(({ id, category, description, caution }) => [
-        safeLine(id),
-        screen.style('dim', safeLine(category ?? '')),
-        screen.style('yellow', cautionMark(caution)),
-        cell(description, screen.width - 50),
+      tools.map((tool) => [
+        safeLine(tool.id),
+        screen.style('dim', safeLine(tool.category ?? '')),
+        screen.style('yellow', mark(tool)),
+        cell(tool.description, screen.width - 50),
       ]),
     ),
   notes: ({ tools, diagnostics }) => [
@@ -187,11 +203,12 @@ async function searchTools(
   const query = words.join(' ')
   const { found, diagnostics } = await hearing(context, loadProjectTools)
   const { index, state } = found
+  const isDenied = denials(context)
   const tools = projectRouter(index)
     .route(query, { limit })
     .candidates.flatMap(({ tool: id, score }) => {
       const tool = index.tool(id)
-      return tool ? [{ ...tool, score, caution: index.caution(id) }] : []
+      return tool ? [{ ...listed(tool, index, isDenied), score }] : []
     })
   const notFound = tools.length === 0 ? sayUnasked(context) : undefined
   return { query, state, tools, diagnostics, notFound }

@@ -2,7 +2,7 @@ import { defineCommand, type Notes, option, type Screen } from '#core/command'
 import { type Diagnostic, exitCode, type ExitCode } from '#core/errors'
 import { inputText } from '#core/input-text'
 import { cell, linesText, safeLine } from '#core/text'
-import { hearing, loadProjectTools, sayUnasked } from '#tools/project-tools'
+import { denials, hearing, loadProjectTools, sayUnasked } from '#tools/project-tools'
 import { routeIn, type RoutedRequest, routingOf } from '#tools/route/project-routing'
 import type { Route } from '#tools/route/router'
 
@@ -26,7 +26,7 @@ export const command = defineCommand<RouteResult>()({
     const argumentText = words.join(' ')
     const request = argumentText === '-' ? await inputText(argumentText, context) : argumentText
     const { found, diagnostics } = await hearing(context, loadProjectTools)
-    const routed = routeIn(routingOf(found.index), request, limit, explain)
+    const routed = routeIn(routingOf(found.index, denials(context)), request, limit, explain)
     const result = { ...routed, diagnostics }
     if (result.decision !== 'ask') return result
     const code = sayUnasked(context)
@@ -84,7 +84,13 @@ const decisionNotes: Record<Route['decision'], string | undefined> = {
   ask: 'No tool fits well enough. Say it in other words; `skillrail tools list` shows all.',
 }
 
-function routeNotes({ decision, candidates, heldBack = [], diagnostics }: RouteResult): Notes {
+function routeNotes({
+  decision,
+  candidates,
+  heldBack = [],
+  denied = [],
+  diagnostics,
+}: RouteResult): Notes {
   const [first] = candidates
   const failing = first?.unavailable
   return [
@@ -93,6 +99,7 @@ function routeNotes({ decision, candidates, heldBack = [], diagnostics }: RouteR
       (id) =>
         `${id} is held back, since it was added or changed: \`skillrail tools show ${id}\`, then \`skillrail tools refresh --accept\`.`,
     ),
+    denied.map((id) => `${id} is denied by the configuration of its server or by tools.deny.`),
     failing !== undefined && `The server of ${first?.tool} is configured but failing: ${failing}`,
     decisionNotes[decision],
   ]

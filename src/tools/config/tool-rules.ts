@@ -1,4 +1,5 @@
-import { matchesName } from '#tools/workflow/match'
+import type { ToolSummary } from '#tools/model'
+import { matchesName, permissionOf, type ToolPermissions } from '#tools/workflow/match'
 import type { ClientToolRule, ServerClient, ServerDefinition } from './model.ts'
 
 type Rules = Pick<ServerDefinition, 'name' | 'source' | 'allow' | 'deny' | 'clientRules'>
@@ -11,6 +12,17 @@ export function allowsTool(server: Rules, tool: string): boolean {
     (rules) => rules.findLast(({ pattern }) => matchesName(pattern, name))?.isAllowed === false,
   )
   return (allow === undefined || allow.includes(tool)) && deny?.includes(tool) !== true && !isDenied
+}
+
+/** Whether the configuration of a tool's server, or the setting `tools.deny`, forbids every call of it. */
+export function isDenied(
+  { id, name, server }: Pick<ToolSummary, 'id' | 'name' | 'server'>,
+  servers: readonly Rules[],
+  permissions: ToolPermissions | undefined,
+): boolean {
+  const definition = servers.find((one) => one.name === server)
+  const isForbidden = definition !== undefined && !allowsTool(definition, name)
+  return isForbidden || permissionOf(id, permissions) === 'deny'
 }
 
 /** Returns the client's name for a server's tool, as its rules contain it. Tried with the real clients. */

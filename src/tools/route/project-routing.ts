@@ -6,6 +6,7 @@ import {
   planTools,
   type RequestDecision,
 } from '#tools/call/decide-request'
+import type { ToolSummary } from '#tools/model'
 import { planRequest, type PlanTools } from '#tools/parameters/plan-request'
 import { projectRouter, type Route, type RouteExplanation, type Router } from './router.ts'
 
@@ -17,11 +18,13 @@ export interface RoutedRequest extends Omit<Route, 'category'> {
   unplaced?: readonly string[] | undefined
   /** Candidates that wait until a user accepts their change. */
   heldBack: readonly string[] | undefined
+  /** Candidates that the user's configuration or settings forbid. */
+  denied: readonly string[] | undefined
   explanation: Pick<RouteExplanation, 'words' | 'candidates'> | undefined
 }
 
 export function routeIn(
-  { router, tools, hold }: RequestRouting,
+  { router, tools, hold, isDenied }: RequestRouting,
   request: string,
   limit: number,
   explain = false,
@@ -33,6 +36,7 @@ export function routeIn(
   const { category, candidates: all, ...route } = decided.route
   const candidates = all.slice(0, limit)
   const heldBack = candidates.flatMap((one) => (hold(one.tool) ? [one.tool] : []))
+  const denied = candidates.flatMap((one) => (isDenied(one.tool) ? [one.tool] : []))
   const explained = explain ? router.explain(request, { limit }) : undefined
   return {
     ...route,
@@ -40,6 +44,7 @@ export function routeIn(
     candidates,
     ...mappingOf(request, decided, tools),
     heldBack: heldBack.length === 0 ? undefined : heldBack,
+    denied: denied.length === 0 ? undefined : denied,
     explanation: explained && { words: explained.words, candidates: explained.candidates },
   }
 }
@@ -62,13 +67,21 @@ export interface RequestRouting {
   router: Router
   tools: PlanTools
   hold: (id: string) => ToolHold | undefined
+  isDenied: (id: string) => boolean
 }
 
-export function routingOf(index: ToolIndex): RequestRouting {
+export function routingOf(
+  index: ToolIndex,
+  isDenied: (tool: ToolSummary) => boolean,
+): RequestRouting {
   return {
     router: projectRouter(index),
     tools: planTools(index),
     hold: (id: string) => holdOf(id, index),
+    isDenied(id: string) {
+      const tool = index.tool(id)
+      return tool !== undefined && isDenied(tool)
+    },
   }
 }
 
