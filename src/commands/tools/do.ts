@@ -203,7 +203,7 @@ function unclearNotes({ error, tool, params, unplaced = [], candidates }: Unclea
 }
 
 async function resultOf(answer: RequestAnswer, place: SavePlace, raw: boolean): Promise<Result> {
-  if (answer.kind === 'steps') return await boundedSteps(answer.result, place)
+  if (answer.kind === 'steps') return boundedSteps(answer.result, place)
   return answer.kind === 'unsure' ? unclear(answer) : await calledResult(answer, place, raw)
 }
 

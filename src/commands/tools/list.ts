@@ -167,6 +167,8 @@ interface SearchResult extends Pick<ToolIndexLoading, 'state' | 'diagnostics'> {
   tools: readonly (ListedTool & { score: number })[]
   /** The exit code if no tool matches: 4 if a server is not trusted, so it was not asked. */
   notFound: ExitCode | undefined
+  /** Present if no tool matches. */
+  error?: { code: string; message: string; hint: string } | undefined
 }
 
 export const search = defineCommand<SearchResult>()({
@@ -192,9 +194,15 @@ export const search = defineCommand<SearchResult>()({
     ),
   notes: ({ tools, diagnostics }) => [
     diagnostics,
-    tools.length === 0 && 'No tool matches. `skillrail tools list` shows all.',
+    tools.length === 0 && `${noMatch.message}. ${noMatch.hint}`,
   ],
 })
+
+const noMatch = {
+  code: 'tool-not-found',
+  message: 'No tool matches',
+  hint: '`skillrail tools list` shows all.',
+}
 
 async function searchTools(
   context: ToolContext,
@@ -211,7 +219,8 @@ async function searchTools(
       return tool ? [{ ...listed(tool, index, isDenied), score }] : []
     })
   const notFound = tools.length === 0 ? sayUnasked(context) : undefined
-  return { query, state, tools, diagnostics, notFound }
+  const error = notFound === undefined ? undefined : noMatch
+  return { query, state, tools, diagnostics, notFound, error }
 }
 
 interface ShowResult extends ToolFacts {

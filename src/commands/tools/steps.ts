@@ -76,7 +76,7 @@ function stepsCommand(kind: 'batch' | 'chain', example: string): AnyCommand {
         const listened = { onStep: stepListener(context, steps.length), toValue }
         const consent = writtenConsent(context, calls, options.yes)
         const made = await makeSteps(kind, steps, { texts: '' }, consent, listened)
-        return await boundedSteps(made, place)
+        return boundedSteps(made, place)
       })
     },
     ...viewedBy(stepsView),
@@ -124,21 +124,19 @@ function outcomeOf(result: BatchResult) {
   return `Error: ${safeLine(bareMessage(result.error))}`
 }
 
-async function boundedResults<T extends { tool: string; result?: JsonValue }>(
+function boundedResults<T extends { tool: string; result?: JsonValue }>(
   results: readonly T[],
   place: SavePlace,
-): Promise<T[]> {
-  return await Promise.all(
-    results.map(async (entry) => {
-      if (entry.result === undefined) return entry
-      return { ...entry, result: await boundedValue(entry.result, entry.tool, place) }
-    }),
-  )
+): T[] {
+  return results.map((entry) => {
+    if (entry.result === undefined) return entry
+    return { ...entry, result: boundedValue(entry.result, entry.tool, place).value }
+  })
 }
 
-export async function boundedSteps(result: StepsResult, place: SavePlace): Promise<StepsResult> {
-  if (isBatch(result)) return await boundedResults(result, place)
-  return { ...result, completed: await boundedResults(result.completed, place) }
+export function boundedSteps(result: StepsResult, place: SavePlace): StepsResult {
+  if (isBatch(result)) return boundedResults(result, place)
+  return { ...result, completed: boundedResults(result.completed, place) }
 }
 
 /**

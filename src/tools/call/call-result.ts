@@ -75,8 +75,9 @@ async function succeeded(report: Succeeded, place: SavePlace, raw: boolean) {
   const value = valueWithPaths(report, saved)
   const files = saved.map(({ path, mimeType, size }) => ({ path, mimeType, size }))
   const { size } = outcome
-  const result = raw ? value : await boundedValue(value, tool.name, place)
-  const facts = { ...factsOf(report), status: report.status, size, summary: summary.lines }
+  const { value: result, path } = raw ? { value } : boundedValue(value, tool.name, place)
+  const lines = path === undefined ? summary.lines : [...summary.lines, `Saved: ${path}`]
+  const facts = { ...factsOf(report), status: report.status, size, summary: lines }
   return { result: { ...facts, files, result }, content: summary.content }
 }
 
@@ -104,14 +105,14 @@ function valueWithPaths({ outcome }: Succeeded, files: readonly SavedFile[]): Js
 /** A larger value goes to a file, unless all of it was asked for. */
 const maxInline = 1_048_576
 
-export async function boundedValue(
+export function boundedValue(
   value: JsonValue,
   name: string,
   place: SavePlace,
-): Promise<JsonValue> {
+): { value: JsonValue; path?: string } {
   const isText = typeof value === 'string'
   const text = isText ? value : JSON.stringify(value)
-  if (text.length <= maxInline) return value
+  if (text.length <= maxInline) return { value }
   const path = saveText(text, name, isText ? 'txt' : 'json', place)
-  return { path, size: Buffer.byteLength(text) }
+  return { value: { path, size: Buffer.byteLength(text) }, path }
 }

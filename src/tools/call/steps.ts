@@ -1,5 +1,6 @@
 import { SkillrailError } from '#core/errors'
 import { isList, isObject, objectOf, plainText, type JsonValue, type JsonObject } from '#core/json'
+import { amount, cutText } from '#core/text'
 import { ToolCallError, ToolError, ToolRequestError } from '#tools/errors'
 import { callTool, refuseHeld } from './call-tool.ts'
 import { outcomeValue } from './content.ts'
@@ -252,10 +253,24 @@ function memberAt(root: JsonValue, name: string, path: string): JsonValue {
     let next: JsonValue | undefined
     if (index !== undefined) next = isList(value) ? value[Number(index)] : undefined
     else if (isObject(value) && Object.hasOwn(value, key)) next = value[key]
-    if (next === undefined) throw new UnboundReference(`$${name}${path} has no value`)
+    if (next === undefined)
+      throw new UnboundReference(`$${name}${path} has no value; ${partsOf(value)}`)
     value = next
   }
   return value
+}
+
+const maxNamedFields = 12
+
+/** What can be referred to in a value: `it has the fields id, title`. */
+function partsOf(value: JsonValue): string {
+  if (isList(value)) return `it has ${amount(value.length, 'item')}, the first is [0]`
+  if (!isObject(value)) return 'it is a single value without fields'
+  const names = Object.keys(value)
+  if (names.length === 0) return 'it has no fields'
+  const more = names.length > maxNamedFields ? ', …' : ''
+  const shown = names.slice(0, maxNamedFields).map((name) => cutText(name, 60))
+  return `it has the fields ${shown.join(', ')}${more}`
 }
 
 export function referencedNames(params: JsonObject): string[] {

@@ -34,17 +34,21 @@ it.each<[string, JsonValue]>([
   expect(bound).toEqual({ ok: true, value: { value: expected, inner: [{ value: expected }] } })
 })
 
+const fields = 'it has the fields uid, tags, content-type, n'
+
 it.each([
   ['$nobody', '$nobody is unknown; known here: $element, $items, $text, $nothing'],
-  ['$element.missing', '$element.missing has no value'],
-  ['$items[9]', '$items[9] has no value'],
-  ['$text.length', '$text.length has no value'],
-  ['$items["0"]', '$items["0"] has no value'],
-  ['$items.length', '$items.length has no value'],
-  ['$element.__proto__', '$element.__proto__ has no value'],
-  ['$element.constructor.name', '$element.constructor.name has no value'],
-  ['see $element["prototype"]', '$element["prototype"] has no value'],
-  ['$element.toString', '$element.toString has no value'],
+  ['$element.missing', `$element.missing has no value; ${fields}`],
+  ['$element.tags[1].shallow', '$element.tags[1].shallow has no value; it has the fields deep'],
+  ['$items[9]', '$items[9] has no value; it has 2 items, the first is [0]'],
+  ['$text.length', '$text.length has no value; it is a single value without fields'],
+  ['$nothing.id', '$nothing.id has no value; it is a single value without fields'],
+  ['$items["0"]', '$items["0"] has no value; it has 2 items, the first is [0]'],
+  ['$items.length', '$items.length has no value; it has 2 items, the first is [0]'],
+  ['$element.__proto__', `$element.__proto__ has no value; ${fields}`],
+  ['$element.constructor.name', `$element.constructor.name has no value; ${fields}`],
+  ['see $element["prototype"]', `$element["prototype"] has no value; ${fields}`],
+  ['$element.toString', `$element.toString has no value; ${fields}`],
 ])('%s is refused: %s', (written, message) => {
   expect(bindParameters({ value: written }, variables)).toEqual({ ok: false, message })
 })
