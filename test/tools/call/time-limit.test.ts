@@ -21,6 +21,20 @@ describe('work within a limit', () => {
     }
     expect(() => runWithin(20_000, failing)).toThrow(error)
   })
+
+  it.each([
+    { share: 'nearly none', slowness: 20, result: { inTime: true, value: 'done' }, runs: 2 },
+    { share: 'all', slowness: 1, result: { inTime: false }, runs: 1 },
+  ])('starts work that gets $share of the CPU $runs times', ({ slowness, result, runs }) => {
+    let count = 0
+    const endlessAtFirst = (): string => {
+      count++
+      while (count === 1) Math.sqrt(count)
+      return 'done'
+    }
+    expect(runWithin(30, endlessAtFirst, () => performance.now() / slowness)).toEqual(result)
+    expect(count).toBe(runs)
+  })
 })
 
 function forEver(): never {
