@@ -17,13 +17,13 @@ import { originOfPrompt } from './claude-transcript.ts'
 import { runnableAnswer } from './command-lines.ts'
 import type { RailProgram } from './driver.ts'
 import { denialOf, denialWithoutRail } from './guards.ts'
-import { denialOfLeft, isHere, leftAnswer, leftLine, leftRails } from './left-rails.ts'
+import { denialOfLeft, leftAnswer, leftLine, leftRails } from './left-rails.ts'
 import {
   changeRail,
   hasEnded,
   readRail,
   type RailReading,
-  readRails,
+  readRailsHere,
   type RailSession,
   removeRail,
   type SessionReading,
@@ -33,6 +33,7 @@ import {
 import { turnLimits, unattributed } from '#hooks/rail-facts'
 import { judgePrompt, processToNote, type SenderReader, systemSender } from './sender.ts'
 import { isForTurnEnd, type RailRequest, type RequestOf } from './request.ts'
+import { unendedRails } from './rail-marks.ts'
 import { startingChain } from './starting.ts'
 import { takeOver, wordToTakeOver } from './take-over.ts'
 import { isDecidedElsewhere } from './terminal-decision.ts'
@@ -574,10 +575,8 @@ function railsFor(
   const own = session === undefined ? ({ kind: 'none' } as const) : readRail(runtime, session)
   if (own.kind !== 'none') return [own]
   if (session !== undefined && !unattributed.has(platform)) return []
-  return readRails(runtime).filter(
-    (reading) =>
-      reading.kind === 'unreadable' ||
-      (isHere(runtime, reading.rail.workspace) && !isOver(reading.rail, senders)),
+  return readRailsHere(runtime, unendedRails).filter(
+    (reading) => reading.kind === 'unreadable' || !isOver(reading.rail, senders),
   )
 }
 

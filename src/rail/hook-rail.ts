@@ -1,16 +1,18 @@
-import { readdirSync, statSync } from 'node:fs'
-import { messageOf, systemCode } from '#core/errors'
+import { statSync } from 'node:fs'
+import { messageOf } from '#core/errors'
 import { adapters } from '#hooks/adapters'
 import type { RailAnswer, RailEvent, RailHook } from '#hooks/rail-hook'
 import type { Patience } from './events.ts'
 import type { SenderReader } from './sender.ts'
 import { guardsDirectory } from '#trust/guards-place'
-import { calledChain, mayStartChain, railPath, railsDirectory, startingPath } from './place.ts'
+import { unattributed } from '#hooks/rail-facts'
+import { calledChain, mayStartChain, railPath, startingPath } from './place.ts'
+import { openRails, type Reach, statesHere, unendedRails } from './rail-marks.ts'
 import { denialWithoutState } from './unknown-guards.ts'
 
 /**
- * Answers the events of a client for a rail. While no session has a rail, the hook looks for one file and one
- * folder, before a tool for two more, and loads nothing. Another process does the slow work: it starts chains, and runs
+ * Answers the events of a client for a rail. In a session without a rail, in a project without an open one, the hook
+ * looks for one file and in one folder, before a tool for two more, and loads nothing. Another process does the slow work: it starts chains, and runs
  * checks and scripts.
  */
 export const railHook: RailHook = createRailHook()
@@ -52,7 +54,7 @@ function answerFailure(
 }
 
 async function mayConcern(event: RailEvent): Promise<boolean> {
-  const { kind, payload, prompt, runtime } = event
+  const { kind, payload, platform, prompt, runtime } = event
   const { session, call } = payload
   if (session !== undefined && mayExist(railPath(runtime, session))) return true
   const isBefore = kind === 'before' && session !== undefined
@@ -60,11 +62,14 @@ async function mayConcern(event: RailEvent): Promise<boolean> {
   switch (kind) {
     case 'prompt':
       if (session === undefined) return false
-      return hasRails(runtime) || (await calledChain(event, prompt)) !== undefined
-    case 'before':
+      if (mayMatter(runtime, isAboutRail(payload.prompt) ? unendedRails : openRails)) return true
+      return (await calledChain(event, prompt)) !== undefined
+    case 'before': {
       // A rail of the project may apply: that of a subagent's parent, or one whose client was closed.
-      if (hasRails(runtime)) return true
+      const isOfAny = session === undefined || unattributed.has(platform)
+      if (mayMatter(runtime, isOfAny ? unendedRails : openRails)) return true
       return mayStartChain(payload) || mayExist(guardsDirectory(runtime))
+    }
     case 'after': {
       const [name] = call?.kind === 'skill' ? call.paths : []
       return name !== undefined && (await event.chainNamed(name)) !== undefined
@@ -76,13 +81,14 @@ async function mayConcern(event: RailEvent): Promise<boolean> {
   }
 }
 
-/** Whether any session has a rail; also true if the folder cannot be listed, because guards may be there. */
-function hasRails(runtime: RailEvent['runtime']): boolean {
-  try {
-    return readdirSync(railsDirectory(runtime)).some((name) => name.endsWith('.json'))
-  } catch (error) {
-    return systemCode(error) !== 'ENOENT'
-  }
+/** Whether a rail may matter here; also true if the folder cannot be listed, because guards may be there. */
+function mayMatter(runtime: RailEvent['runtime'], reaches: ReadonlySet<Reach>): boolean {
+  return statesHere(runtime, reaches)?.length !== 0
+}
+
+/** Whether a prompt may decide about a rail, such as one that failed in another session. */
+function isAboutRail(prompt: string): boolean {
+  return /\brail\b/.test(prompt)
 }
 
 /** Whether a path exists; also true if it is not accessible, because guards may be there. */

@@ -1,12 +1,11 @@
 import { existsSync } from 'node:fs'
-import { sessionFolders } from '#core/client-folders'
-import { isInside, realPathOf } from '#core/read-files'
 import type { Runtime } from '#core/runtime'
 import type { RailAnswer } from '#hooks/rail-hook'
 import type { ClientCall } from './calls.ts'
 import { guardDenial } from './guards.ts'
 import type { SenderReader } from './sender.ts'
-import { type RailSession, readRails } from './session.ts'
+import { openRails } from './rail-marks.ts'
+import { type RailSession, readRailsHere } from './session.ts'
 import { terminalLine } from './words.ts'
 
 /** Returns the open rails of this project whose client has ended, so that no session continues them. */
@@ -15,29 +14,11 @@ export function leftRails(
   session: string | undefined,
   senders: SenderReader,
 ): RailSession[] {
-  return readRails(runtime).flatMap((reading) => {
+  return readRailsHere(runtime, openRails).flatMap((reading) => {
     if (reading.kind !== 'rail' || reading.rail.session === session) return []
-    return isLeft(reading.rail, runtime, senders) ? [reading.rail] : []
-  })
-}
-
-function isLeft(
-  { standing, workspace, clientProcess }: RailSession,
-  runtime: Runtime,
-  senders: SenderReader,
-): boolean {
-  if (standing === 'ended' || standing === 'failed' || clientProcess === undefined) return false
-  return isHere(runtime, workspace) && senders.isRunning(clientProcess) === false
-}
-
-/** Whether the agent works or was started in a project, also in a repository inside of it. */
-export function isHere(runtime: Runtime, workspace: string): boolean {
-  const folders = [runtime.cwd, ...sessionFolders(runtime)]
-  // A home with a rail does not include every project in it.
-  const isHome = isInside(workspace, realPathOf(runtime.home) ?? runtime.home)
-  return folders.some((folder) => {
-    const real = realPathOf(folder) ?? folder
-    return isHome ? real === workspace : isInside(workspace, real)
+    const { clientProcess } = reading.rail
+    if (clientProcess === undefined) return []
+    return senders.isRunning(clientProcess) === false ? [reading.rail] : []
   })
 }
 

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { ClientProcess } from '#core/agent-ancestry'
 import { clientNames } from '#core/client-folders'
 import { StateFileError } from '#core/errors'
@@ -17,6 +18,7 @@ import {
 import { readStateFile, readStateFolder, type StateFile } from '#core/state-folder'
 import { removeIfThere, writeFileAtomicSync } from '#core/write-files'
 import { railPath, railsDirectory } from './place.ts'
+import { type Reach, removeMarks, statesHere, workspacesHere, writeMarked } from './rail-marks.ts'
 
 /**
  * The state of a rail. `working`: the agent has a step. `running`: our process starts the rail or runs
@@ -257,6 +259,25 @@ export function readRails(runtime: Runtime): RailReading[] {
   return readStateFolder(railsDirectory(runtime), railSession).map(railOf)
 }
 
+/**
+ * Returns the rails of the projects in which a session works or was started, including unreadable ones that may
+ * belong there.
+ */
+export function readRailsHere(runtime: Runtime, reaches: ReadonlySet<Reach>): RailReading[] {
+  const names = statesHere(runtime, reaches)
+  if (names?.length === 0) return []
+  const here = new Set(workspacesHere(runtime))
+  const directory = railsDirectory(runtime)
+  const readings = names
+    ? names.flatMap((name) => readStateFile(join(directory, name), railSession) ?? []).map(railOf)
+    : readRails(runtime)
+  return readings.filter(
+    (reading) =>
+      reading.kind === 'unreadable' ||
+      (here.has(reading.rail.workspace) && reaches.has(reachOf(reading.rail))),
+  )
+}
+
 function railOf(file: StateFile<RailSession>): RailReading {
   return file.kind === 'read' ? { kind: 'rail', rail: file.value } : file
 }
@@ -303,7 +324,11 @@ export function addRail(runtime: Runtime, rail: RailSession): boolean {
 }
 
 export function removeRail(runtime: Runtime, session: string): void {
-  alone(runtime, session, () => removeIfThere(railPath(runtime, session)))
+  alone(runtime, session, () => {
+    const path = railPath(runtime, session)
+    removeIfThere(path)
+    removeMarks(path)
+  })
 }
 
 /** A change takes milliseconds; on a busy machine with many calls at once the disk makes it wait. */
@@ -316,7 +341,14 @@ function alone<T>(runtime: Runtime, session: string, work: () => T): T {
 }
 
 function writeRail(runtime: Runtime, rail: RailSession): void {
-  writeFileAtomicSync(railPath(runtime, rail.session), `${JSON.stringify(rail)}\n`, { mode: 0o600 })
+  const path = railPath(runtime, rail.session)
+  writeMarked(path, { workspace: rail.workspace, reach: reachOf(rail) }, () =>
+    writeFileAtomicSync(path, `${JSON.stringify(rail)}\n`, { mode: 0o600 }),
+  )
+}
+
+function reachOf({ standing }: RailSession): Reach {
+  return standing === 'ended' || standing === 'failed' ? standing : 'open'
 }
 
 function unreadableState({ path, reason }: { path: string; reason: string }): StateFileError {

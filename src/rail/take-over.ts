@@ -3,8 +3,9 @@ import { lockHolder } from '#core/file-lock'
 import { findWorkspace } from '#core/read-files'
 import type { RailAnswer, RailEvent } from '#hooks/rail-hook'
 import { railPath } from './place.ts'
+import { unendedRails } from './rail-marks.ts'
 import { judgePrompt, type SenderReader } from './sender.ts'
-import { addRail, type RailSession, readRails, removeRail } from './session.ts'
+import { addRail, type RailSession, readRailsHere, removeRail } from './session.ts'
 
 /** The whole prompt, also as a call of the skill `rail`. */
 const wanted = /^\s*(?:[/$](?:[\w.-]+:)*)?rail\s+(resume|stop)\s*$/
@@ -27,7 +28,7 @@ export function takeOver(
 ): { rail: RailSession } | { refusal: RailAnswer } | undefined {
   const { runtime, platform, session, turn } = event
   const workspace = findWorkspace(runtime.cwd, runtime)
-  const open = readRails(runtime).flatMap((reading) =>
+  const open = readRailsHere(runtime, unendedRails).flatMap((reading) =>
     reading.kind === 'rail' &&
     reading.rail.workspace === workspace &&
     reading.rail.session !== session &&
