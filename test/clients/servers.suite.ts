@@ -101,7 +101,8 @@ const rows: readonly Row[] = [
 
 const numbered = rows.map((row, at) => ({ ...row, case: at + 1 }))
 
-it.concurrent.each(rowsToTry(numbered, ({ client }) => client))(
+// One after the other: Claude Code does not wait long for servers that start slowly.
+it.each(rowsToTry(numbered, ({ client }) => client))(
   'lists the tools that $client sends to its model, case $case',
   async ({ client: name, files }) => {
     const client = installClients([name], { latest: false }).get(name)
