@@ -87,6 +87,9 @@ const permissions = {
 
 const prompt = 'shop$ '
 
+/** What the agent is told when the check of its step fails. */
+const failedCheck = 'is not done: the check'
+
 /**
  * Plays the first minutes of a new user, in a terminal of 80 columns and 24 rows: from the packed package to
  * a version that the agent publishes after an approval. Everything is real but the model, which publishes first,
@@ -144,7 +147,7 @@ export async function playFirstMinutes(
       steps: person.steps,
       published: [before, versionOn(machine)],
       denied: told.includes('belongs to the step'),
-      kept: told.includes('is not done: the check'),
+      kept: told.includes(failedCheck),
     }
   } finally {
     terminal.kill()
@@ -282,27 +285,31 @@ test('the changelog has the version', () => {
 })
 `
 
-/** Publishes first, sets the version and claims success, then writes the changelog, and publishes when it may. */
+/**
+ * Publishes first, sets the version and claims success; writes the changelog when it reads that the check failed, and
+ * publishes when it may. On a busy machine it gets its step at the end of its first turn, and claims twice.
+ */
 function scriptOf(client: FirstClient, project: string) {
   const shell = (command: string): ModelTurn => ({
     calls: [recipes[client].shell(project, command)],
   })
   const commit = (message: string): string => `git commit -qam '${message}'`
   const push = shell('git push')
-  const turns: ((body: string) => ModelTurn | string)[] = [
-    () => push,
-    () => shell(`sed -i.old s/1.0.0/1.2.0/ package.json && ${commit('Release 1.2.0')}`),
-    () => 'Version 1.2.0 is ready.',
-    () => shell(`echo '## 1.2.0' >> CHANGELOG.md && ${commit('Name 1.2.0 in the changelog')}`),
-    () => 'The changelog has the version now.',
+  const first = [
+    push,
+    shell(`sed -i.old s/1.0.0/1.2.0/ package.json && ${commit('Release 1.2.0')}`),
   ]
-  function pushWhenApproved(body: string): ModelTurn | string {
-    return body.includes('The user approved') && !body.includes('main -> main')
-      ? push
-      : 'I am done.'
+  const changelog = [
+    shell(`echo '## 1.2.0' >> CHANGELOG.md && ${commit('Name 1.2.0 in the changelog')}`),
+  ]
+  function next(body: string): ModelTurn | string {
+    if (body.includes('The user approved'))
+      return body.includes('main -> main') ? 'I am done.' : push
+    if (!body.includes(failedCheck)) return 'Version 1.2.0 is ready.'
+    return changelog.shift() ?? 'The changelog has the version now.'
   }
   return (request: ModelRequest): ModelTurn | string =>
-    isAgent(request) ? (turns.shift() ?? pushWhenApproved)(request.body) : 'ok'
+    isAgent(request) ? (first.shift() ?? next(request.body)) : 'ok'
 }
 
 /** How npm reaches its registry from here. */

@@ -18,7 +18,7 @@ export async function runClient(
   args: readonly string[],
   { home, project, path }: TestHome,
   environment: Readonly<Record<string, string>>,
-  timeoutMs = 90_000,
+  timeoutMs = 150_000,
   onStart: (send: (signal: NodeJS.Signals) => void) => void = () => undefined,
 ): Promise<ClientRun> {
   const started = performance.now()
