@@ -23,6 +23,8 @@ export class SkillSet {
   readonly #registered: Promise<PromiseSettledResult<unknown>[]>
   /** Notices about untrusted references, each of which is reported once. */
   readonly #reported = new Set<string>()
+  /** The directories of skills that {@link SkillSet.#registerFolders} registered. */
+  readonly #ofFolders = new Set<string>()
   #ready: Promise<void> | undefined
 
   /** Registers the skill objects of the options. The search starts later. */
@@ -127,6 +129,7 @@ export class SkillSet {
     requireFolders(runtime, { skillDirs, trustedPaths })
     if (options.discover !== false) await this.manager.discover()
     await this.ready()
+    if (options.discover === false) await this.#registerFolders()
   }
 
   /** Returns a sentence for each broken skill of `skillDirs` that was not reported before. */
@@ -164,21 +167,31 @@ export class SkillSet {
   async #prepare(): Promise<void> {
     const rejection = (await this.#registered).find(({ status }) => status === 'rejected')
     if (rejection?.status === 'rejected') throw rejection.reason
-    const { options, places, runtime } = this.#environment
+    const { options, runtime } = this.#environment
     const { discover = true, skills = [], skillDirs = [], trustedPaths } = options
     requireFolders(runtime, { skillDirs, trustedPaths })
-    if (!discover && skillDirs.length > 0) {
-      // Without discovery, only the skills in the directories of the option.
-      const discovery = discoverSkills({ ...places, skillsDirs: [], customPaths: skillDirs })
-      const custom = discovery.skills.filter(({ scope }) => scope === 'custom')
-      for (const skill of custom) await this.manager.register(skill)
-    }
+    if (!discover) await this.#registerFolders()
     for (const name of skills.filter(isName)) {
       if ((await this.manager.get(name)) !== undefined) continue
       const names = (await this.manager.list()).map((skill) => skill.name).join(', ') || 'none'
       const message = `There is no skill named ${name}, which the agent needs.`
       const hint = `There are: ${names}. A path must contain a /.`
       throw new SkillNotFoundError({ code: 'skill-not-found', message, hint })
+    }
+  }
+
+  /** Registers the skills of `skillDirs`, which are the only ones without a search; earlier ones stay as they are. */
+  async #registerFolders(): Promise<void> {
+    const { options, places } = this.#environment
+    const { skillDirs = [] } = options
+    if (skillDirs.length === 0) return
+    const discovery = discoverSkills({ ...places, skillsDirs: [], customPaths: skillDirs })
+    const added = discovery.skills.filter(
+      ({ scope, realDirectory }) => scope === 'custom' && !this.#ofFolders.has(realDirectory),
+    )
+    for (const skill of added) {
+      await this.manager.register(skill)
+      this.#ofFolders.add(skill.realDirectory)
     }
   }
 }

@@ -75,6 +75,22 @@ it('reports each broken skill once, at the start and when it searches again', as
   expect(notices).toEqual([expect.stringMatching(/good\/SKILL\.md:\d+: /)])
 })
 
+it.each([true, false])(
+  'finds a skill that was added later, with discover: %s',
+  async (discover) => {
+    const place = fixture()
+    place.skill('project/live/one')
+    const skills = await createSkills({ runtime: place.runtime, skillDirs: ['./live'], discover })
+    const names = async (): Promise<string[]> =>
+      (await skills.manager.list()).map(({ name }) => name)
+    expect(await names()).toEqual(['one'])
+    place.skill('project/live/two')
+    await skills.refresh()
+    await skills.refresh()
+    expect((await names()).toSorted()).toEqual(['one', 'two'])
+  },
+)
+
 it('warns a program without a listener about a broken skill', async () => {
   const place = fixture()
   place.write(broken)
