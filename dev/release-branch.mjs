@@ -21,8 +21,10 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { bundleCommandLine } from './bundles.mjs'
-import { packageFiles } from './plugins.mjs'
+import './need-node.mjs'
+
+const { bundleCommandLine } = await import('./bundles.mjs')
+const { packageFiles } = await import('./plugins.mjs')
 
 /** What the packages need from the repository as it is, beside the programs. */
 const copied = {
