@@ -29,20 +29,29 @@ export async function carryOut(
   tools: readonly FakeTool[],
   model?: ToolModel,
 ): Promise<{ answer: RequestAnswer | undefined; calls: readonly string[] }> {
-  const { context, calls } = toolFixture(tools)
-  const router = prepareRouter(context.index.tools)
-  const setup = {
-    context,
-    router: async () => (text: string) => router.route(text),
-    yes: true,
-    model,
-  }
+  const { fixture, route } = prepared.get(tools) ?? prepare(tools)
+  const { context, calls } = fixture
+  calls.length = 0
+  const setup = { context, router: async () => route, yes: true, model }
   try {
-    return { answer: await doRequest(request, setup), calls }
+    return { answer: await doRequest(request, setup), calls: [...calls] }
   } catch (error) {
     if (calls.length > 0 || !(error instanceof Error && 'code' in error)) throw error
-    return { answer: undefined, calls }
+    return { answer: undefined, calls: [] }
   }
+}
+
+type Prepared = ReturnType<typeof prepare>
+
+/** To index the tools for each request again would be most of the work. */
+const prepared = new WeakMap<readonly FakeTool[], Prepared>()
+
+function prepare(tools: readonly FakeTool[]) {
+  const fixture = toolFixture(tools)
+  const { route } = prepareRouter(fixture.context.index.tools)
+  const made = { fixture, route }
+  prepared.set(tools, made)
+  return made
 }
 
 function linesOf<T>(file: string): T[] {

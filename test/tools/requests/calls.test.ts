@@ -28,6 +28,10 @@ describe.each(['tried', 'held-out'] as const)(
         : [{ row, call: { tool: row.tool, params: row.params } }],
     )
 
+    // The other tools are of no importance once the model has chosen.
+    const alone = new Map(tools.map((tool) => [`${tool.server}__${tool.name}`, [tool]]))
+    const toolAlone = (id: string) => alone.get(id) ?? []
+
     it('lead without a model to the right call or to a question', async () => {
       const wrong: string[] = []
       let right = 0
@@ -58,8 +62,7 @@ describe.each(['tried', 'held-out'] as const)(
         let passed = 0
         let count = 0
         for (const { row, call } of meant) {
-          // The other tools are of no importance once the model has chosen.
-          const own = tools.filter(({ server, name }) => `${server}__${name}` === call.tool)
+          const own = toolAlone(call.tool)
           for (const bad of badCalls[kind](call, own)) {
             if (isMeant(row, bad)) continue
             count++
