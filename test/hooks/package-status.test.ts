@@ -233,6 +233,8 @@ it('shows the package and its version in the overview', async () => {
   const at = { cwd: home.project, home: home.home }
   const whole = await runInProcess(['overview', '--json'], at)
   expect(whole.stdout).toContain('from the package skillrail@skillrail 90.0.0')
+  const alone = await runInProcess(['hooks', 'status', 'claude'], at)
+  expect(alone.stdout).toContain('launcher  the package of the client has its own')
   installations.claude.disable(home)
   expect((await runInProcess(['overview'], at)).stdout).toContain('90.0.0 is disabled')
   const status = await runInProcess(['hooks', 'status', 'claude'], at)

@@ -283,7 +283,9 @@ export const status = defineCommand<StatusResult>()({
         ? platforms.flatMap(({ limits }) => limits.map(({ text }) => text))
         : []),
       '',
-      `launcher  ${launcher.state}  ${safeLine(launcher.path)}`,
+      isOnlyPackaged(platforms)
+        ? 'launcher  the package of the client has its own'
+        : `launcher  ${launcher.state}  ${safeLine(launcher.path)}`,
     ]
     if (launcher.state === 'outdated')
       lines.push('          skillrail hooks install brings it up to date.')
@@ -294,6 +296,14 @@ export const status = defineCommand<StatusResult>()({
     return screen.table(rows) + linesText([...lines, ...guardLines(guards)])
   },
 })
+
+/** Whether clients call the hook from their packages alone, which use no shared launcher. */
+function isOnlyPackaged(platforms: StatusResult['platforms']): boolean {
+  const isRegistered = platforms.some(
+    ({ user, project }) => user.state !== 'absent' || project.state !== 'absent',
+  )
+  return !isRegistered && platforms.some((client) => client.package !== undefined)
+}
 
 function guardLines({ chains, unreadable, wanted, enforcement }: GuardsHere): string[] {
   return [
