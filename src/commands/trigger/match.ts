@@ -49,6 +49,8 @@ export const match = defineCommand<ShownMatches>()({
     ),
     ...promptOptions,
   },
+  details:
+    'Exits with 0 whether a trigger fires or not; `matches` of --json is empty if none does.',
   examples: [
     'triggers match "/deploy staging" --explain',
     'triggers match --client codex "$deploy staging"',
