@@ -21,8 +21,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import './need-node.mjs'
-
+await import('./need-node.mjs')
 const { bundleCommandLine } = await import('./bundles.mjs')
 const { packageFiles } = await import('./plugins.mjs')
 
