@@ -26,6 +26,9 @@ export const turnLimits: Partial<Record<Platform, TurnLimit>> = {
 /** Clients that give subagents sessions of their own, without naming the parent at a tool call. */
 export const unattributed: ReadonlySet<string> = new Set(['copilot', 'opencode'])
 
+/** Clients in whose terminal a process has one session at a time: `/clear` and the like begin another one. */
+export const oneSession: ReadonlySet<string> = new Set(['claude', 'gemini', 'pi', 'qwen'])
+
 /** Clients whose hook is asked about some tools only, with these tools. */
 const toolsSeen: Partial<Record<Platform, string>> = { cursor: 'reads, edits and commands' }
 

@@ -21,6 +21,7 @@ import { denialOfLeft, leftAnswer, leftLine, leftRails } from './left-rails.ts'
 import {
   changeRail,
   hasEnded,
+  hasNoOpenRail,
   readRail,
   type RailReading,
   readRailsHere,
@@ -38,7 +39,13 @@ import { startingChain } from './starting.ts'
 import { takeOver, wordToTakeOver } from './take-over.ts'
 import { isDecidedElsewhere } from './terminal-decision.ts'
 import { denialAtStart, denialWithoutRecord, denialWithoutState } from './unknown-guards.ts'
-import { type RailDecision, type RailWord, readRailWord, terminalLine } from './words.ts'
+import {
+  type RailDecision,
+  type RailWord,
+  readRailWord,
+  readUnknownWord,
+  terminalLine,
+} from './words.ts'
 
 /** Answers one event of a session that has a rail, or in which a chain may start. */
 export async function answerRailEvent(
@@ -136,7 +143,7 @@ async function answerPrompt(event: RailEvent, patience: Means): Promise<RailAnsw
   }
   if (rail.standing === 'failed' && called) return await startAgain(event, patience, rail, called)
   const turn = { id: turnOf(event), receivedStep: false, worked: false, blocks: 0 }
-  const word = readRailWord(payload.prompt, stepsOf(rail))
+  const word = readRailWord(payload.prompt, stepsOf(rail)) ?? readUnknownWord(payload.prompt)
   if (isDecidedElsewhere(rail) && isAboutGate(word)) {
     changeRail(runtime, session, (now) => ({ ...now, turn, unconfirmed: undefined }))
     return await handToDriver(event, { kind: 'decided', session, event: 'prompt' }, patience)
@@ -168,13 +175,14 @@ async function answerPrompt(event: RailEvent, patience: Means): Promise<RailAnsw
 
 /** The first prompt of a session, and a word about a rail, learn which chains wait for a session. */
 function answerAboutLeft(
-  { runtime, payload }: RailEvent,
+  event: RailEvent,
   session: string,
   { senders }: Means,
 ): RailAnswer | undefined {
-  const left = leftRails(runtime, session, senders)
+  const { runtime, payload } = event
+  const left = leftRails(event, senders)
   if (left.length === 0) return undefined
-  const isWord = readRailWord(payload.prompt, []) !== undefined
+  const isWord = (readRailWord(payload.prompt, []) ?? readUnknownWord(payload.prompt)) !== undefined
   const runs = left.map(({ runId }) => runId).join(' ')
   const isNew = claimOnce(runtime, `rail ${session} left ${runs}`)
   return isWord || isNew ? leftAnswer(left) : undefined
@@ -270,7 +278,9 @@ async function answerWord(
     return statusAnswer(rail)
   }
   if (word.word === 'unclear') {
-    return { kind: 'context', text: `${word.message} Tell the user so.`, tell: word.message }
+    // At a gate the reason names the step that waits.
+    const tell = rail.standing === 'approval' ? `${word.message} ${rail.reason}` : word.message
+    return { kind: 'context', text: `${tell} Tell the user so.`, tell }
   }
   if (rail.standing === 'failed' && word.word !== 'stop') {
     const tell = `\`rail ${word.word}\` has no effect any more. ${rail.reason}`
@@ -379,7 +389,7 @@ async function answerCall(event: RailEvent, means: Means): Promise<RailAnswer | 
   const rails = railsFor(event, session, means.senders)
   const records = guardsIn(runtime, [runtime.cwd, ...sessionFolders(runtime)])
   const starting = session === undefined ? undefined : startingChain(runtime, session)
-  const left = hasOpenRail(rails, session) ? [] : leftRails(runtime, session, means.senders)
+  const left = hasOpenRail(rails, session) ? [] : leftRails(event, means.senders)
   const isFree = [rails, records, left].every((list) => list.length === 0)
   if (isFree && starting === undefined) return undefined
   const { cwd, home } = runtime
@@ -453,7 +463,7 @@ async function startByCall(event: RailEvent, means: Means): Promise<RailAnswer |
   const { skill, words, requireVerified } = call
   const chain = await chainToStart(event, skill)
   if (!chain) return undefined
-  const left = leftRails(runtime, session, means.senders)
+  const left = leftRails(event, means.senders)
   if (left.length > 0) {
     return { kind: 'deny', reason: `Only the user starts a chain now. ${leftLine(left)}` }
   }
@@ -468,7 +478,7 @@ async function startByCall(event: RailEvent, means: Means): Promise<RailAnswer |
   if (answer?.kind !== 'context') return undefined
   const reason = `This call was not made: in this session Skillrail starts chains itself. ${answer.text}`
   const isStarting = startingChain(runtime, session) !== undefined
-  const startsRail = isStarting || readRail(runtime, session).kind === 'rail' || undefined
+  const startsRail = isStarting || !hasNoOpenRail(readRail(runtime, session)) || undefined
   return { kind: 'deny', reason, startsRail }
 }
 
@@ -605,7 +615,7 @@ async function noticeCall(event: RailEvent, patience: Means): Promise<RailAnswer
     const [name] = call?.kind === 'skill' && payload.agent === '' ? call.paths : []
     const chain = name === undefined ? undefined : await event.chainNamed(name)
     if (!chain || chain.personOnly) return undefined
-    if (leftRails(runtime, session, patience.senders).length > 0) return undefined
+    if (leftRails(event, patience.senders).length > 0) return undefined
     if (reading.kind === 'rail') removeRail(runtime, session)
     const words = splitArguments(payload.skillArguments)
     const called = { session, chain, words, requireVerified: false, byModel: true }

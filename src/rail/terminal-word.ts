@@ -4,7 +4,7 @@ import { wrongUse } from '#core/errors'
 import { isYes, safeLine } from '#core/text'
 import { ApprovalRefusedError, RunStateError } from '#chain/errors'
 import type { ChainProject } from '#project/chains'
-import { hasEnded, readRail, readRails } from './session.ts'
+import { hasEnded, readRail, type RailSession, readRails } from './session.ts'
 import { standingText, stepsOf } from './events.ts'
 import { statusLine } from './texts.ts'
 import { answerRequest } from './work.ts'
@@ -18,6 +18,8 @@ export interface RailReply {
   line: string
   /** Whether the word had an effect, or asked for nothing else than the state. */
   hasWorked: boolean
+  /** The other open chains of this project, if only the state was asked for. */
+  others?: readonly Omit<RailReply, 'others' | 'hasWorked'>[]
 }
 
 /**
@@ -32,14 +34,18 @@ export async function sayInTerminal(
   { words, run }: { words: readonly string[]; run: string | undefined },
 ): Promise<RailReply> {
   const { runtime } = context
-  const rail = railToMean(project, run)
-  const { runId, chain, session } = rail
+  const meant = railsToMean(project, run)
+  const [rail, ...others] = meant
   const word = readRailWord(['rail', ...words].join(' '), stepsOf(rail))
+  if (word?.word === 'status') {
+    return { ...standingOf(rail), hasWorked: true, others: others.map(standingOf) }
+  }
+  if (others.length > 0) throw ambiguous(meant)
+  const { runId, chain, session } = rail
   if (word === undefined) {
     throw wrongUse(`"${safeLine(words.join(' '))}" is not a word for a rail`, knownWords)
   }
   if (word.word === 'unclear') throw wrongUse(word.message, knownWords)
-  if (word.word === 'status') return { runId, chain, line: statusLine(rail), hasWorked: true }
   if (word.word === 'approve' || word.word === 'reject') {
     throw wrongUse('a gate has commands of its own', `Use: ${terminalLine(word.word, runId)}`)
   }
@@ -67,8 +73,11 @@ export async function sayInTerminal(
 
 const knownWords = 'Words: status, pause, resume, retry, stop, or accept STEP WHY.'
 
-/** Finds the rail of a run, or the only one of this project. */
-function railToMean({ workspace, context }: ChainProject, run: string | undefined) {
+/** Finds the rail of a run, or those of this project. */
+function railsToMean(
+  { workspace, context }: ChainProject,
+  run: string | undefined,
+): [RailSession, ...RailSession[]] {
   const readings = readRails(context.runtime)
   const rails = readings.flatMap((one) => (one.kind === 'rail' ? [one.rail] : []))
   const matches = rails.filter((rail) =>
@@ -79,17 +88,24 @@ function railToMean({ workspace, context }: ChainProject, run: string | undefine
   // A chain that has failed is only meant if none is open: it keeps guards, and nothing else.
   const open = matches.filter((rail) => !hasEnded(rail))
   const [rail, ...others] = open.length > 0 ? open : matches
-  if (rail && others.length === 0) return rail
-  if (rail) {
-    const lines = [rail, ...others].map((one) => safeLine(statusLine(one))).join(' | ')
-    throw new RunStateError(
-      'rail-ambiguous',
-      open.length > 0 ? `several chains are open: ${lines}` : `several chains failed: ${lines}`,
-      'Name one: --run RUN',
-    )
-  }
+  if (rail) return [rail, ...others]
   const which = run === undefined ? 'in this project' : `with the run ${safeLine(run)}`
   const list =
     'A chain opens when you start it in your agent client: skillrail names the calls. Earlier runs: skillrail runs list'
   throw new RunStateError('rail-missing', `no chain is open as a rail ${which}`, list)
+}
+
+function ambiguous(rails: readonly RailSession[]): RunStateError {
+  const lines = rails.map((one) => safeLine(statusLine(one))).join(' | ')
+  const what = rails.some((one) => !hasEnded(one)) ? 'are open' : 'failed'
+  return new RunStateError(
+    'rail-ambiguous',
+    `several chains ${what}: ${lines}`,
+    'Name one: --run RUN',
+  )
+}
+
+function standingOf(rail: RailSession): Omit<RailReply, 'others' | 'hasWorked'> {
+  const { runId, chain } = rail
+  return { runId, chain, line: statusLine(rail) }
 }

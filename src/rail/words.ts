@@ -1,3 +1,5 @@
+import { cutText, safeLine } from '#core/text'
+
 /** A user's decision about a rail. */
 export type RailDecision =
   | { word: 'approve'; step: string | undefined }
@@ -51,6 +53,19 @@ export function readRailWord(prompt: string, steps: readonly string[]): RailWord
     default:
       return undefined
   }
+}
+
+/** A call of the skill `rail`, or the word and nothing but one more. */
+const almost = /^(?:[/$](?:[\w.-]+:)*rail(?: .*)?|rail(?: [a-z][a-z-]*)?)$/i
+
+/** Reads a prompt that is meant for a rail and has none of its words; undefined for any other prompt. */
+export function readUnknownWord(prompt: string): RailWord | undefined {
+  const text = prompt.trim().replaceAll(/\s+/g, ' ')
+  if (!almost.test(text) || readRailWord(text, [])) return undefined
+  const words =
+    '`rail status`, `rail approve`, `rail reject WHY`, `rail retry`, `rail accept STEP WHY`, `rail pause`, `rail resume` and `rail stop`'
+  const typed = cutText(safeLine(text), 40)
+  return { word: 'unclear', message: `\`${typed}\` does nothing. The words are ${words}.` }
 }
 
 /** The words for a terminal, where a gate has commands of its own. */

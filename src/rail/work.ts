@@ -161,7 +161,9 @@ function failed(error: unknown, request: RailRequest, runtime: Runtime): RailAns
   if (request.kind === 'decided' && error instanceof RunBusyError) return busy(request)
   // A word that does not fit the chain's state changes nothing.
   if (request.kind === 'word' && error instanceof RunStateError) {
-    const tell = `\`rail ${request.word.word}\` changed nothing: ${why}`
+    const waits = reading.kind === 'rail' && error.code === 'no-gate-waits' && reading.rail.waiting
+    const instead = waits ? `${messageOf(error)}. ${reading.rail.reason}` : why
+    const tell = `\`rail ${request.word.word}\` changed nothing: ${instead}`
     if (request.event === 'turn-end') return { kind: 'tell', tell }
     return { kind: 'context', text: `${tell} Tell the user so, and end your turn.`, tell }
   }
@@ -181,14 +183,14 @@ function reasonOf(error: unknown): string {
 }
 
 /**
- * A chain that a user has called did not start. Its guards apply in the session until it starts: the agent may
+ * A chain that a user or the agent has called did not start. Its guards apply in the session until it starts: the agent may
  * do its steps without it.
  */
 function notStarted(error: unknown, request: RequestOf<'start'>, runtime: Runtime): RailAnswer {
   const { name } = request.chain
   const begin = `The chain \`${name}\` did not start as a rail: ${reasonOf(error)}`
   const problems = error instanceof ChainPlanError ? say.problemsText(name, error.diagnostics) : ''
-  const guards = request.byModel ? '' : guardWithoutStart(request, runtime, `${begin}${problems}`)
+  const guards = guardWithoutStart(request, runtime, `${begin}${problems}`)
   const tell = `${begin}${problems}${guards}`
   return { kind: 'context', text: `${tell} Tell the user; do not do its steps.`, tell }
 }

@@ -68,9 +68,19 @@ describe('a chain that the agent starts in its shell', () => {
       'sets disable-model-invocation',
     )
     expect(await session.bash('skillrail chain start broken')).toContain('did not start as a rail')
-    Object.assign(session.env, { SKILLRAIL_WORKSPACE_TRUST: 'ask' })
-    expect(await session.bash('skillrail chain start ship')).toContain('skillrail trust')
     expect(session.standing()).toBe('')
+  })
+
+  it('leaves the guards of a chain that did not start, until the user decides', async () => {
+    const session = makeSession(ship)
+    Object.assign(session.env, { SKILLRAIL_WORKSPACE_TRUST: 'ask' })
+    const refused = await session.bash('skillrail chain start ship')
+    expect(refused).toContain('skillrail trust')
+    expect(refused).toContain('type "rail stop"')
+    expect(await session.bash('git push')).toContain('which did not start')
+    expect(await session.bash('skillrail chain start ship')).toContain('Only the user starts')
+    await session.prompt('rail stop')
+    expect(await session.bash('git push')).toBeUndefined()
   })
 
   it('starts as a run of the stepper with `rail.start` "never", and for a subagent', async () => {

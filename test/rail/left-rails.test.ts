@@ -118,6 +118,37 @@ it('leaves a chain alone whose client still runs, or has continued its session',
   expect(await session.bash('git push')).toBeUndefined()
 })
 
+it.each(['claude', 'gemini', 'pi', 'qwen'] as const)(
+  'says in a session that %s began in the same process, as with `/clear`, that the chain is open',
+  async (client) => {
+    const session = makeSession(skills, client)
+    await session.prompt(client === 'pi' ? '/skill:ship' : '/ship', {
+      more: { source: 'interactive', has_typed_text: true },
+    })
+    expect(session.standing()).toBe('working')
+    session.use('s2')
+    const said = JSON.stringify(await session.prompt('hello'))
+    expect(said).toContain('The chain ship is open at work, and its session was left.')
+    const [, before, tool] = eventsOf(client)
+    const push = async () =>
+      JSON.stringify((await session.send({ ...before, ...tool('git push') })) ?? '')
+    expect(await push()).toContain('no session continues it')
+    // Another window of the client is another process.
+    session.sendAs({ kind: 'client', process: next })
+    session.use('s3')
+    expect(await session.prompt('hello')).toBeUndefined()
+    expect(await push()).toBe('""')
+  },
+)
+
+it('cannot tell a session that was left in Codex, where all windows share a process', async () => {
+  const session = makeSession(skills, 'codex')
+  await session.prompt('$ship')
+  session.use('s2')
+  expect(await session.prompt('hello')).toBeUndefined()
+  expect(await session.bash('git push')).toBeUndefined()
+})
+
 it('denies guarded calls also after the run was deleted', async () => {
   const session = await afterClosing()
   const runtime = systemRuntime({ cwd: session.directory, home: session.home, env: session.env })

@@ -35,7 +35,8 @@ it('continues a chain in a new session, once its client was closed', async () =>
   expect(failed?.reason).toContain('is not done')
   session.write('done.txt', '')
   expect((await session.stop())?.reason).toContain('PUBLISH IT.')
-  // The earlier session has nothing left.
+  // The earlier session has nothing left, as another process of the client shows.
+  session.sendAs({ kind: 'client', process: { pid: 3000, startedAt: 'one' } })
   session.use('s1')
   expect(await session.bash('git push')).toBeUndefined()
 })
@@ -95,6 +96,9 @@ it('stops a chain whose run was deleted, and does not continue it', async () => 
   session.use('s1')
   expect(await session.bash('git push')).toContain('belongs to the step')
   await session.prompt('rail stop')
+  // The same process has left the session of the other chain for this one.
+  expect(await session.bash('git push')).toContain('its session was left')
+  session.sendAs({ kind: 'client', process: { pid: 4000, startedAt: 'two' } })
   expect(await session.bash('git push')).toBeUndefined()
 })
 

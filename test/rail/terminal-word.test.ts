@@ -86,6 +86,13 @@ describe('`skillrail rail` at a terminal', () => {
     session.use('s2')
     await session.prompt('/ship')
     expect((await rail(['retry'])).error).toMatchObject({ code: 'rail-ambiguous' })
+    const { code, lines } = await rail([])
+    expect(code).toBe(0)
+    expect(lines.slice(0, 2)).toEqual([
+      expect.stringContaining('ship: '),
+      expect.stringContaining('ship: '),
+    ])
+    expect(lines[0]).not.toBe(lines[1])
   })
 
   it('means the open chain beside one that has failed', async () => {

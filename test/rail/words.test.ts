@@ -63,6 +63,40 @@ it('answers `rail status` at once, also while the process that works on the rail
   expect((await session.prompt('rail reject'))?.systemMessage).toContain('Say why')
 })
 
+it.each(['rail undo', '/rail', '/skillrail:rail back to the start', 'Rail Approve'])(
+  'says which words there are in place of passing a word that no rail knows to the agent: %s',
+  async (prompt) => {
+    const session = makeSession(chain)
+    await session.prompt('/ship')
+    const answer = await session.prompt(prompt)
+    expect(answer?.systemMessage).toContain('`rail retry`')
+    expect(answer?.systemMessage).toContain('does nothing')
+  },
+)
+
+it.each(['rail gauges differ in Spain', 'trail undo', 'the rail undo'])(
+  'passes a sentence to the agent: %s',
+  async (prompt) => {
+    const session = makeSession(chain)
+    await session.prompt('/ship')
+    expect((await session.prompt(prompt))?.systemMessage).toBeUndefined()
+  },
+)
+
+it.each(['rail approve build', 'rail approve something else'])(
+  'names the step that waits if another one is approved: %s',
+  async (prompt) => {
+    const session = makeSession(chain)
+    session.write('built', '')
+    await session.prompt('/ship')
+    await session.stop()
+    const answer = await session.prompt(prompt)
+    expect(answer?.systemMessage).toContain('approval of publish')
+    expect(answer?.systemMessage).not.toContain('--step')
+    expect(session.standing()).toBe('approval')
+  },
+)
+
 describe('a user who decides in the session', () => {
   it('grants new attempts after too many failed checks, or accepts the step without its check', async () => {
     const session = makeSession(chain)

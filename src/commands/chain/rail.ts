@@ -1,6 +1,6 @@
 import { defineCommand, option } from '#core/command'
 import { exitCode } from '#core/errors'
-import { safeLine } from '#core/text'
+import { linesText, safeLine } from '#core/text'
 import { openProject } from '#project/chains'
 import { type RailReply, sayInTerminal } from '#rail/terminal-word'
 
@@ -10,7 +10,10 @@ export const command = defineCommand<RailReply>()({
     '[text...]': 'after accept: the step, and why',
   },
   options: {
-    run: option.text('--run <run>', 'the run of the chain (default: the only one here)'),
+    run: option.text(
+      '--run <run>',
+      'the run of the chain (default: the only one here; status says all)',
+    ),
   },
   details:
     'Does what the same words do as a prompt in the session of the agent, which learns it with your next prompt there. Use it where a client does not say who typed a prompt. It asks at the terminal first, and is refused below an agent client. For a gate: skillrail runs approve.',
@@ -23,6 +26,7 @@ export const command = defineCommand<RailReply>()({
       words: words.length === 0 ? ['status'] : words,
       run,
     }),
-  render: ({ line }) => `${safeLine(line)}\n`,
+  render: ({ line, others = [] }) =>
+    linesText([line, ...others.map((one) => one.line)].map((one) => safeLine(one))),
   exitCode: ({ hasWorked }) => (hasWorked ? exitCode.done : exitCode.failed),
 })
