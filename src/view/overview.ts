@@ -305,7 +305,8 @@ async function runEntry(
   { status, rail }: { status: RunStatus | 'running'; rail: ListedRail | undefined },
 ): Promise<OverviewEntry> {
   const result = await readResult(journal, context.runtime)
-  const next = nextLines({ journal, result, status, rail, line: linesAgain(context) })
+  const { settings } = context
+  const next = nextLines({ journal, result, status, rail, line: linesAgain(context), settings })
   const failed = firstFailed(result)
   const why = failed?.errors[0]?.message ?? failed?.result ?? ''
   const open = rail?.waitsFor === undefined ? undefined : railText(rail)

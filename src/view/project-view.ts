@@ -302,7 +302,15 @@ function runAnswers(
     const status = running ? 'running' : result.status
     const rail = listedRail(journal, railsNow().get(runId))
     const gates = status === 'waiting' ? await shownGates(project, journal, { view: starter }) : []
-    return { journal, result, status, rail, gates, line: linesAgain(context) }
+    return {
+      journal,
+      result,
+      status,
+      rail,
+      gates,
+      line: linesAgain(context),
+      settings: context.settings,
+    }
   }
 
   return {

@@ -20,7 +20,9 @@ import { walkResult } from '#chain/step-result'
 import type { RunJournal } from '#chain/run-journal'
 import type { RunLine } from '#chain/run-line'
 import { RunNotFoundError } from '#chain/errors'
+import type { Settings } from '#core/settings'
 import { printedText } from '#core/printed-text'
+import { approveOptions } from '#project/gates'
 import type { ShownGate } from '#project/view-approvals'
 import { type QuestionFields, shownText, type TextAnswer, textPiece } from './questions.ts'
 
@@ -35,6 +37,7 @@ export interface RunShownNow {
   gates?: readonly ShownGate[] | undefined
   /** Makes the command lines that continue the run. */
   line: RunLine
+  settings: { rail: Pick<Settings['rail'], 'approval'> }
 }
 
 /** Limits for each step and attempt within the answer about a run, in characters and in items. */
@@ -238,7 +241,8 @@ interface NextLine {
 }
 
 /** The command lines to type in a terminal. */
-export function nextLines({ journal, result, status, rail, line }: RunShownNow): NextLine[] {
+export function nextLines(run: RunShownNow): NextLine[] {
+  const { journal, result, status, rail, line, settings } = run
   const { runId } = result
   if (status === 'running') return []
   // The session of the client executes the steps; only a gate needs something here.
@@ -253,7 +257,13 @@ export function nextLines({ journal, result, status, rail, line }: RunShownNow):
     return gates.flatMap(({ step: { step } }) => {
       const which = gates.length > 1 ? ['--step', step] : []
       return [
-        { what: `Approve ${step}`, line: line('runs approve', runId, which) },
+        {
+          what: `Approve ${step}`,
+          line: line('runs approve', runId, [
+            ...which,
+            ...approveOptions(journal.plan, step, settings),
+          ]),
+        },
         { what: `Reject ${step}`, line: line('runs reject', runId, which) },
       ]
     })

@@ -269,6 +269,7 @@ export function standing(result: RunResult, more: Partial<RunShownNow> = {}): Ru
     result,
     status: result.status,
     line: runLine,
+    settings: { rail: { approval: 'prompted' } },
     ...more,
   }
 }

@@ -89,6 +89,10 @@ it('names the command for a waiting gate', () => {
       { what: 'Reject deploy it', line: 'skillrail runs reject 0run' },
     ],
   })
+  const signed = { settings: { rail: { approval: 'signed' } } } as const
+  expect(runAnswer({ ...one, ...signed })).toMatchObject({
+    next: [{ line: 'skillrail runs approve 0run --sign' }, { line: 'skillrail runs reject 0run' }],
+  })
   const two = standing(resultOf([waiting, step('b', { status: 'waiting' })], 'waiting'))
   two.journal.gates.set('1:deploy it', gate).set('1:b', { ...gate, key: '1:b', step: 'b' })
   expect(runAnswer(two)).toMatchObject({
