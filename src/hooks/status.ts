@@ -97,7 +97,9 @@ export interface PackageStatus extends PackagePlace {
  * missing.
  */
 export type RailState =
-  | { state: 'ready' | 'absent' }
+  /** `ifTrusted`: nobody can tell yet whether the client trusts the hook. */
+  | { state: 'ready'; ifTrusted?: true }
+  | { state: 'absent' }
   /** `idle`: the hook is installed, and the client does not run it. */
   | { state: 'unsupported' | 'outdated' | 'idle'; reason: string }
 
@@ -297,7 +299,9 @@ export function startLine(starts: readonly ChainStart[]): string {
 export function railLine({ platform, rail }: Pick<PlatformStatus, 'platform' | 'rail'>): string {
   switch (rail.state) {
     case 'ready':
-      return 'chains run as rails'
+      return rail.ifTrusted
+        ? `chains run as rails once ${adapters[platform].title} trusts the hook`
+        : 'chains run as rails'
     case 'unsupported':
       return `no chain runs as a rail: ${rail.reason}`
     case 'idle':
@@ -324,7 +328,7 @@ function railState(
   }
   if (!isThere(places)) return { state: 'absent' }
   const { run } = places.package ?? {}
-  if (run && run.answer !== 'no') return { state: 'ready' }
+  if (run?.answer === 'yes') return { state: 'ready' }
   const scopes = ['user', 'project'] as const
   const present = scopes.filter((scope) => places[scope].state !== 'absent')
   const idle = present.flatMap((scope) => {
@@ -332,10 +336,13 @@ function railState(
     return run?.answer === 'no' ? [run.reason] : []
   })
   const reasons = present.map((scope) => placeProblem(platform, places[scope]))
-  const isReady = present.some(
-    (scope, index) => reasons[index] === undefined && runs[scope]?.answer !== 'no',
+  const answers = present.flatMap((scope, index) =>
+    reasons[index] === undefined && launcher === 'current' ? (runs[scope]?.answer ?? 'yes') : [],
   )
-  if (isReady && launcher === 'current') return { state: 'ready' }
+  if (answers.includes('yes')) return { state: 'ready' }
+  if (answers.includes('unknown') || run?.answer === 'unknown') {
+    return { state: 'ready', ifTrusted: true }
+  }
   const [problem] = reasons.flatMap((one) => one ?? [])
   const [whyIdle] = [...idle, ...(run ? [run.reason] : [])]
   // An installation changes nothing about a client that does not run its hooks.

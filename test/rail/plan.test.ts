@@ -133,6 +133,14 @@ it('hooks install names a chain for the clients that read it, and says what make
   expect((await cli()).stderr).toContain('Start a chain: /ship in Claude Code; $ship in Codex\n')
 })
 
+it('hooks status says that chains run as rails in Codex only once it trusts the hook', async () => {
+  const { cli } = makeSession(ship)
+  await cli('hooks', 'install', 'claude', 'codex')
+  const { stdout } = await cli('hooks', 'status', 'claude', 'codex')
+  expect(stdout).toContain('chains run as rails once Codex trusts the hook')
+  expect(stdout).toContain('Claude Code: chains run as rails\n')
+})
+
 describe('a chain in a folder that a client does not read', () => {
   const guarded = {
     ship: { metadata: [...ship.ship.metadata, 'guards: always'] },
@@ -145,7 +153,8 @@ describe('a chain in a folder that a client does not read', () => {
     const { cli, as, directory } = session
     await cli('hooks', 'install', 'claude', 'codex')
     await cli('trust', '--yes')
-    const { stdout } = await cli('chain', 'plan', 'ship', '--client', 'codex')
+    const { stdout, code } = await cli('chain', 'plan', 'ship', '--client', 'codex')
+    expect(code).toBe(3)
     expect(stdout).toContain('Codex: it does not read .claude/skills, so there is no $ship;')
     expect(stdout).toContain('skillrail chain start ship')
     expect(stdout).not.toContain('$ship starts the chain')
@@ -161,6 +170,7 @@ describe('a chain in a folder that a client does not read', () => {
     as('codex')
     expect(await session.bash('git push')).toContain('Start `$ship` first')
     const again = await cli('chain', 'plan', 'ship', '--client', 'codex')
+    expect(again.code).toBe(0)
     expect(again.stdout).toContain('$ship starts the chain')
   })
 })

@@ -126,9 +126,10 @@ function planNotes({ diagnostics, sandbox }: PlanAnswer): Note[] {
   return [...diagnostics, ...(sandbox === undefined ? [] : [sandbox])]
 }
 
-/** Whether the plan could run: 4 without trust, 3 with another error. */
-function codeOfPlan({ diagnostics }: PlanAnswer): ExitCode {
+/** Whether the plan could run: 4 without trust, 3 with another error, or if the client does not read the chain. */
+function codeOfPlan({ diagnostics, client }: RailPlan): ExitCode {
   if (diagnostics.some(({ code }) => code === 'skill-not-trusted')) return exitCode.refused
   const broken = diagnostics.some(({ severity }) => severity === 'error')
-  return broken ? exitCode.notFound : exitCode.done
+  const isUnread = client?.unread !== undefined
+  return broken || isUnread ? exitCode.notFound : exitCode.done
 }
