@@ -2,6 +2,7 @@ import { dirname } from 'node:path'
 import type { Check, CheckContext } from '#core/command'
 import { amount } from '#core/text'
 import { discoverOptionsFrom, discoverSkills } from './discover.ts'
+import { indistinctSkills } from './indistinct.ts'
 import type { SkillInfo } from './model.ts'
 
 /** Reports usable, broken and doubtful skills, for `doctor`. */
@@ -22,6 +23,9 @@ export function checkLibrary({ runtime, settings }: CheckContext): Check[] {
   return [
     { name: 'skills', status: isBad ? 'warning' : 'ok', found: counts, advice },
     ...(doubtful.length === 0 ? [] : [findings]),
+    ...indistinctSkills(skills).map(({ path, message, hint }): Check => {
+      return { name: 'skills alike', status: 'warning', found: `${path}: ${message}`, advice: hint }
+    }),
     ...catalogueChecks([...skills, ...conflicts, ...shadowed]),
     ...places.map(({ path, message, hint, severity }): Check => {
       const status = severity === 'error' ? 'warning' : 'information'

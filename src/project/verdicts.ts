@@ -9,6 +9,7 @@ import { isInside, readRegularFile, realPathOf } from '#core/read-files'
 import { unifiedDiff } from '#core/unified-diff'
 import { writeFileAtomicSync } from '#core/write-files'
 import { type DiscoverOptions, discoverSkills } from '#library/discover'
+import { indistinctSkills } from '#library/indistinct'
 import { absolutePath, projectOf } from '#library/locations'
 import type { SkillInfo } from '#library/model'
 import { listSkillFiles } from '#library/skill-files'
@@ -22,6 +23,7 @@ import { neverSent, type SkillNames } from './never-sent.ts'
 import { SkillNotFoundError } from '#skill/errors'
 import { type FixChange, fixSkill } from '#skill/fix'
 import { parseSkill } from '#skill/parse'
+import { addTo } from '#rank/words'
 import { validateSkill, type Validation } from '#skill/validate'
 
 export interface SkillVerdict {
@@ -118,8 +120,8 @@ function usedSkillFiles(options: DiscoverOptions, root: string): string[] {
 }
 
 /**
- * Adds what `list` says of skills of one name in one place, of which none can be used. Every project
- * with a validated skill is searched.
+ * Adds what is wrong with a skill beside others: skills of one name in one place, of which none can be used, and
+ * skills that nothing tells apart. Every project with a validated skill is searched.
  */
 export function withConflicts(
   verdicts: readonly SkillVerdict[],
@@ -137,18 +139,21 @@ export function withConflicts(
   ])
   const found = new Map<string, Diagnostic[]>()
   for (const cwd of projects) {
-    for (const info of discoverSkills({ ...settled, runtime: { ...runtime, cwd } }).conflicts) {
-      const conflict = info.diagnostics.filter(({ code }) => code === 'skill-conflict')
-      found.set(realPathOf(info.path) ?? info.path, conflict)
-    }
+    const { skills, conflicts } = discoverSkills({ ...settled, runtime: { ...runtime, cwd } })
+    const about = conflicts.flatMap((info) =>
+      info.diagnostics.filter(({ code }) => code === 'skill-conflict'),
+    )
+    for (const one of [...about, ...indistinctSkills(skills)])
+      addTo(found, realPathOf(one.path) ?? one.path, one)
   }
   if (found.size === 0) return [...verdicts]
   return verdicts.map((verdict) => {
     const file = fileOf(verdict)
-    const conflict = found.get(realPathOf(file) ?? file)
-    if (!conflict || verdict.isPlugin) return verdict
-    const added = conflict.map((one) => ({ ...one, path: verdict.path }))
-    return { ...verdict, valid: false, diagnostics: [...verdict.diagnostics, ...added] }
+    const others = found.get(realPathOf(file) ?? file)
+    if (!others || verdict.isPlugin) return verdict
+    const added = others.map((one) => ({ ...one, path: verdict.path }))
+    const valid = verdict.valid && !hasErrors(added)
+    return { ...verdict, valid, diagnostics: [...verdict.diagnostics, ...added] }
   })
 }
 

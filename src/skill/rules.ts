@@ -32,6 +32,10 @@ const rules = [
   }),
   group('warning', section('description-field'), {
     'catalogue-cut': 'No client cuts the description.',
+    'description-shared': 'No two skills have the same description.',
+  }),
+  group('warning', disclosure, {
+    'example-shared': 'No two skills have the same example of a prompt.',
   }),
   group('warning', section('frontmatter'), {
     'byte-order-mark': 'A `SKILL.md` has no byte order mark.',

@@ -869,7 +869,11 @@ var init_rules = __esmMin((() => {
 			"file-nul": "A `SKILL.md` contains no NUL character."
 		}),
 		group("error", section("progressive-disclosure"), { "file-too-large": "A `SKILL.md` has at most 1 MiB." }),
-		group("warning", section("description-field"), { "catalogue-cut": "No client cuts the description." }),
+		group("warning", section("description-field"), {
+			"catalogue-cut": "No client cuts the description.",
+			"description-shared": "No two skills have the same description."
+		}),
+		group("warning", disclosure, { "example-shared": "No two skills have the same example of a prompt." }),
 		group("warning", section("frontmatter"), {
 			"byte-order-mark": "A `SKILL.md` has no byte order mark.",
 			"text-unquoted": "A text that YAML does not read as one is quoted.",

@@ -199,3 +199,48 @@ describe('two skills of one name in one place', () => {
     expect(conflicts(await validate(place))).toEqual([])
   })
 })
+
+describe('skills that nothing tells apart', () => {
+  const examples = (...texts: string[]) =>
+    `triggers:\n  - examples: [${texts.join(', ')}]\n    inject: a.md`
+
+  async function found(first: object, second: object): Promise<string[][]> {
+    const place = fixture()
+    place.skill('project/.claude/skills/one', { description: 'Makes one.', ...first })
+    place.skill('project/.claude/skills/two', { description: 'Makes two.', ...second })
+    place.write({
+      'project/.claude/skills/one/a.md': 'One.',
+      'project/.claude/skills/two/a.md': 'Two.',
+    })
+    const { skills } = await validate(place)
+    const doctor = await runInProcess(['doctor'], { cwd: place.project, home: place.home })
+    expect(doctor.stdout.includes('skills alike')).toBe(
+      skills.some(({ diagnostics }) => diagnostics.some(({ code }) => code.endsWith('-shared'))),
+    )
+    return skills.map(({ diagnostics }) =>
+      diagnostics.map(({ code }) => code).filter((code) => code.endsWith('-shared')),
+    )
+  }
+
+  it('are named by validate and doctor, for a description and for an example', async () => {
+    const description = { description: 'Makes  charts. Use for charts.' }
+    const spaced = { description: 'makes charts. Use for charts.' }
+    expect(await found(description, spaced)).toEqual([
+      ['description-shared'],
+      ['description-shared'],
+    ])
+    const same = await found(
+      { more: examples('make a chart', 'draw a bar') },
+      { more: examples('Make a chart', 'paint a house') },
+    )
+    expect(same).toEqual([['example-shared'], ['example-shared']])
+  })
+
+  it('are not reported if only one of them means a prompt', async () => {
+    const different = await found(
+      { more: examples('make a chart') },
+      { more: examples('make a table') },
+    )
+    expect(different).toEqual([[], []])
+  })
+})
