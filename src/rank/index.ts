@@ -1,4 +1,13 @@
-import { addTo, comparedWords, sentencesOf, stemOf, stopWords, termsOf, wordsOf } from './words.ts'
+import {
+  addTo,
+  charactersOf,
+  comparedWords,
+  sentencesOf,
+  stemOf,
+  stopWords,
+  termsOf,
+  wordsOf,
+} from './words.ts'
 
 /** A possible meaning of a sentence: fields of text, and example sentences that mean it. */
 export interface RankDocument {
@@ -27,6 +36,14 @@ export interface RankExample {
   text: string
   /** The sentence does not mean the document. */
   wrong?: boolean | undefined
+}
+
+export interface RankOptions {
+  /**
+   * The sentence is a request for one of the documents, so related words, loose pairs and parts of words count too. A
+   * prompt has too many words beside the point for that.
+   */
+  isSearch?: boolean | undefined
 }
 
 /** The data that ranking looks up. A stored index is read only for the words of a sentence. */
@@ -84,8 +101,14 @@ const enoughExamples = 4
 /** Up to this number of documents, the rarity of a word is counted over their sentences. */
 const smallCatalogue = 100
 
-/** Indexes the words of documents. If several have the same ID, the first counts. */
-export function indexDocuments(allDocuments: readonly RankDocument[]): IndexParts {
+/**
+ * Indexes the words of documents. If several have the same ID, the first counts. For a search, single
+ * characters of scripts without blanks are indexed too.
+ */
+export function indexDocuments(
+  allDocuments: readonly RankDocument[],
+  { isSearch = false }: RankOptions = {},
+): IndexParts {
   const byId = new Map(allDocuments.toReversed().map((document) => [document.id, document]))
   const documents = withMentions([...byId.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1)))
   const texts = documents.map(({ fields }) => {
@@ -100,7 +123,7 @@ export function indexDocuments(allDocuments: readonly RankDocument[]): IndexPart
     terms.set(term, value)
     return value
   }
-  addPostings(documents, kinds, entry)
+  addPostings(documents, kinds, entry, isSearch)
   const words = Map.groupBy(
     [...terms.keys()].filter((term) => !term.includes(' ')),
     (word) => word.charAt(0),
@@ -112,7 +135,8 @@ export function indexDocuments(allDocuments: readonly RankDocument[]): IndexPart
       : texts.flatMap(({ text, owner }) => sentencesOf(text).map((part) => ({ text: part, owner })))
   const isCounted = countOnce()
   for (const { text, owner } of countedTexts) {
-    for (const term of new Set(termsOf(wordsOf(text).map(({ stem }) => stem)))) {
+    const stems = wordsOf(text).map(({ stem }) => stem)
+    for (const term of new Set(indexedTerms(stems, isSearch))) {
       if (isCounted(term, owner)) entry(term).held++
     }
   }
@@ -179,12 +203,23 @@ function withMentions(documents: readonly RankDocument[]): readonly RankDocument
 
 const namePattern = /[A-Za-z0-9]{1,60}(?:[-_][A-Za-z0-9]{1,60}){1,12}/g
 
+/** Returns the terms of a text's stems that are indexed. */
+function indexedTerms(stems: readonly string[], isSearch: boolean): readonly string[] {
+  const characters = isSearch ? stems.flatMap(charactersOf) : []
+  return [...termsOf(stems), ...characters]
+}
+
 /** Adds the weights of BM25F: a term's occurrences in all fields, by the fields' weights and lengths. */
-function addPostings(documents: readonly RankDocument[], kinds: readonly string[], entry: Entry) {
+function addPostings(
+  documents: readonly RankDocument[],
+  kinds: readonly string[],
+  entry: Entry,
+  isSearch: boolean,
+) {
   const fieldStems = documents.map(({ fields }) =>
     fields.map((field) => {
       const stems = wordsOf(field.text).map(({ stem }) => stem)
-      const terms = Map.groupBy(termsOf(stems), (term) => term)
+      const terms = Map.groupBy(indexedTerms(stems, isSearch), (term) => term)
       return { ...field, terms, length: stems.length }
     }),
   )

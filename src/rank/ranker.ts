@@ -1,7 +1,14 @@
 import { editDistance } from '#core/text'
-import { allTerms, indexDocuments, type RankDocument, type RankIndex, vector } from './index.ts'
+import {
+  allTerms,
+  indexDocuments,
+  type RankDocument,
+  type RankIndex,
+  type RankOptions,
+  vector,
+} from './index.ts'
 import { namesIn } from './names.ts'
-import { addTo, properNames, type Word, wordsOf } from './words.ts'
+import { addTo, charactersOf, properNames, stemOf, type Word, wordsOf } from './words.ts'
 
 export interface Ranked {
   id: string
@@ -52,6 +59,10 @@ const weights = {
   relative: 0.4,
   /** A similar word in place of one that no document has: the same beginning or a similar spelling. */
   similar: 0.4,
+  /** A word that is two words in the other text: `webhook` for `web hook`. */
+  joined: 0.6,
+  /** One character of a pair from a script without blanks. */
+  character: 0.4,
   /** Likeness to the centre of a document's sentences and examples, if every document has examples. */
   centre: 8,
   /** Likeness to its nearest examples. */
@@ -60,19 +71,11 @@ const weights = {
   wrong: 0.8,
 } as const
 
-export interface RankOptions {
-  /**
-   * The sentence is a request for one of the documents, so related words and loose pairs count too. A prompt
-   * has too many words beside the point for that.
-   */
-  isSearch?: boolean | undefined
-}
-
 export function prepareRanker(
   documents: readonly RankDocument[],
   options: RankOptions = {},
 ): Ranker {
-  const { catalogue, terms, words, examples } = indexDocuments(documents)
+  const { catalogue, terms, words, examples } = indexDocuments(documents, options)
   const index: RankIndex = {
     catalogue,
     term: (term) => terms.get(term),
@@ -135,9 +138,13 @@ function readQuery(sentence: string, index: RankIndex, isSearch: boolean): Query
     const { text, stem } = word
     if (!words.has(stem)) {
       words.set(stem, queryWord(text, stem, index))
-      if (isSearch) for (const relative of relativesOf(word, index)) addExtra(relative)
+      const looseTerms = isSearch
+        ? [...relativesOf(word, index), ...halvesOf(word, index), ...characterTerms(word, index)]
+        : []
+      for (const term of looseTerms) addExtra(term)
     }
     const [next, afterNext] = tokens.slice(at + 1, at + 3)
+    if (isSearch && next) for (const joined of joinedOf(word, next, index)) addExtra(joined)
     const loosePairs = [
       [next, word, weights.swapped],
       [word, afterNext, weights.apart],
@@ -168,6 +175,40 @@ function relativesOf({ text, stem }: Word, index: RankIndex): QueryTerm[] {
     const score = weights.relative * Math.min(rarity, rarityIn(index, other))
     return [{ term: other, text: `${text} (${other})`, score }]
   })
+}
+
+/** The shortest half of a word that may be written as two. */
+const shortestHalf = 3
+
+/** Returns the neighbours of a document that are one word in the sentence, if no document has that word. */
+function halvesOf({ text, stem }: Word, index: RankIndex): QueryTerm[] {
+  if (hasPostings(index, stem)) return []
+  const cuts = Math.max(0, text.length - 2 * shortestHalf + 1)
+  return Array.from({ length: cuts }, (_, at) => at + shortestHalf).flatMap((cut) => {
+    const term = `${stemOf(text.slice(0, cut))} ${stemOf(text.slice(cut))}`
+    if (!hasPostings(index, term)) return []
+    return [{ term, text, score: weights.joined * rarityIn(index, term) }]
+  })
+}
+
+/** Returns the word of a document that is two neighbours in the sentence. */
+function joinedOf(word: Word, next: Word, index: RankIndex): QueryTerm[] {
+  const term = stemOf(`${word.text}${next.text}`)
+  if (!hasPostings(index, term)) return []
+  const text = `${word.text} ${next.text}`
+  return [{ term, text, score: weights.joined * rarityIn(index, term) }]
+}
+
+function characterTerms({ text }: Word, index: RankIndex): QueryTerm[] {
+  return charactersOf(text)
+    .filter((character) => hasPostings(index, character))
+    .map((character) => {
+      return {
+        term: character,
+        text: character,
+        score: weights.character * rarityIn(index, character),
+      }
+    })
 }
 
 function isLetters(word: string): boolean {

@@ -31,6 +31,11 @@ function characterPairs(characters: readonly string[]): readonly string[] {
   return characters.slice(1).map((character, at) => `${characters[at]}${character}`)
 }
 
+/** Returns the two characters of a pair from a script without blanks; of another word none. */
+export function charactersOf(word: string): readonly string[] {
+  return pairPattern.test(word) ? Array.from(word) : []
+}
+
 /** Returns every word of a text in lower case, including grammar. */
 export function plainWords(text: string): string[] {
   const normalizedText = text
@@ -51,6 +56,7 @@ export function properNames(text: string): string[] {
 const namePattern = /(?<=[\p{L}\p{N},;:)"'’] )\p{Lu}[\p{L}\p{N}]+/gu
 const unspaced = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}'
 const unspacedPattern = new RegExp(`([${unspaced}]+)`, 'u')
+const pairPattern = new RegExp(`^[${unspaced}]{2}$`, 'u')
 const wordPattern = new RegExp(`[${unspaced}]|[\\p{L}\\p{N}\\p{M}]+`, 'gu')
 
 const stems = new Map<string, string>()

@@ -150,6 +150,31 @@ describe('a search', () => {
     expect(idsFor([document('a', one), document('b', other)], one, true)).toEqual(['a'])
   })
 
+  it.each([
+    ['web hook', 'Lists each webhook.'],
+    ['webhook', 'Lists each web hook.'],
+    ['boxplots', 'Draws a box plot.'],
+    ['box plot', 'Draws a boxplot.'],
+  ])('finds a word that is written as one or as two: %s', (asked, text) => {
+    const all = [document('a', 'Sends letters.'), document('b', text)]
+    expect(idsFor(all, asked, true)).toEqual(['b'])
+    expect(idsFor(all, asked, false)).toEqual([])
+  })
+
+  it.each([
+    ['数据', '数字信息'],
+    ['茶', '绿茶'],
+  ])('finds words that share a character in a script without blanks: %s', (asked, text) => {
+    const all = [document('a', '火车'), document('b', text)]
+    expect(idsFor(all, asked, true)).toEqual(['b'])
+    expect(idsFor(all, asked, false)).toEqual([])
+  })
+
+  it('prefers a whole word to single characters in a script without blanks', () => {
+    const all = [document('a', '数字 火车'), document('b', '数据 火车')]
+    expect(idsFor(all, '数据', true)).toEqual(['b', 'a'])
+  })
+
   it.each(['branch create', 'create a protected branch'])(
     'counts neighbours of a document in another order and with a word between: %s',
     (asked) => {
