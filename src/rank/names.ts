@@ -7,8 +7,9 @@ import { plainWords } from './words.ts'
  * each other, the longest counts.
  */
 export function namesIn(sentence: string, names: readonly string[]): readonly string[] {
-  const prose = spaceWords(sentence)
-  const pieces = spacedPieces(sentence)
+  const text = separateNames(sentence)
+  const prose = spaceWords(text)
+  const pieces = spacedPieces(text)
   const spaced = spacedNames(names)
   const matches = names.filter((name, at) => {
     const words = spaced[at] ?? ''
@@ -27,6 +28,17 @@ export function namesIn(sentence: string, names: readonly string[]): readonly st
   })
 }
 
+/** Removes a possessive `'s`, and puts a blank where the script changes: `用pdf-proof检查` names `pdf-proof`. */
+function separateNames(sentence: string): string {
+  return sentence.replaceAll(/(?<=[\p{L}\p{N}])['’]s(?!\p{L})/gu, '').replaceAll(scriptChange, ' ')
+}
+
+const otherLetter = '(?!\\p{Script=Latin})\\p{L}'
+const scriptChange = new RegExp(
+  `(?<=[A-Za-z0-9])(?=${otherLetter})|(?<=${otherLetter})(?=[A-Za-z0-9])`,
+  'gu',
+)
+
 const spacedByNames = new WeakMap<readonly string[], readonly string[]>()
 
 /** Thousands of names take longer to split than to look up. */
@@ -44,10 +56,14 @@ function isBesideKind(prose: string, words: string): boolean {
   return [`${words}skill `, ` skill${words}`].some((text) => prose.includes(text))
 }
 
-/** Returns the identifiers of a sentence, with the sign before them. */
+/**
+ * Returns the identifiers of a sentence, with the sign before them. Clients call the skill of a plugin
+ * `plugin:skill`, so such an identifier also names the part behind the colon.
+ */
 function spacedPieces(sentence: string): readonly { sign: string; words: string }[] {
-  return [...sentence.matchAll(piecePattern)].map(([, sign = '', text = '']) => {
-    return { sign, words: spaceWords(text) }
+  return [...sentence.matchAll(piecePattern)].flatMap(([, sign = '', text = '']) => {
+    const parts = new Set([text, text.slice(text.lastIndexOf(':') + 1)])
+    return Array.from(parts, (part) => ({ sign, words: spaceWords(part) }))
   })
 }
 

@@ -82,6 +82,10 @@ it.each([
   ['use the doca_spcx_cc skill to ship a service', 'doca-spcx-cc'],
   ['doca spcx cc: ship the service to staging', 'doca-spcx-cc'],
   ['the skill doca-spcx for staging', 'doca-spcx'],
+  ["use doca-spcx's checklist to ship the service to staging", 'doca-spcx'],
+  ['ship the service to staging with tools:doca-spcx', 'doca-spcx'],
+  ['用doca-spcx检查 ship the service to staging', 'doca-spcx'],
+  ['doca-spcx를 써서 ship the service to staging', 'doca-spcx'],
 ])('finds the skill that is named in full: %j', (prompt, expected) => {
   const more = ['doca-spcx-cc', 'doca-spcx', 'test'].map((name) => skill(name, 'Checks things.'))
   const [first] = prepareRanker(skillDocuments([...skills, ...more]))(prompt).ranked
