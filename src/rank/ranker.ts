@@ -65,6 +65,8 @@ const weights = {
   character: 0.4,
   /** Likeness to the centre of a document's sentences and examples, if every document has examples. */
   centre: 8,
+  /** The same where the sentence is a prompt: more would outvote a description that fits another document better. */
+  promptCentre: 4,
   /** Likeness to its nearest examples. */
   nearest: 8,
   neighbours: 3,
@@ -90,7 +92,7 @@ export function rankerOf(index: RankIndex, { isSearch = false }: RankOptions = {
   return (sentence) => {
     const query = readQuery(sentence, index, isSearch)
     const parts = wordParts(query, index)
-    const likeness = likenessOf(sentence, index)
+    const likeness = likenessOf(sentence, index, isSearch)
     addLikeness(parts, likeness, query.reach, 1 - leadOf(parts))
     const byWords = inOrder(parts, index, rarest)
     const fullNames = namesIn(sentence, index.catalogue.ids)
@@ -261,8 +263,13 @@ interface Likeness {
   isDenied: boolean
 }
 
-function likenessOf(sentence: string, index: RankIndex): ReadonlyMap<number, Likeness> {
+function likenessOf(
+  sentence: string,
+  index: RankIndex,
+  isSearch: boolean,
+): ReadonlyMap<number, Likeness> {
   const { compared, taught } = index.catalogue
+  const centreWeight = isSearch ? weights.centre : weights.promptCentre
   const query = vector(allTerms(sentence), compared, (term) => index.term(term)?.holders)
   const centres = new Map<number, number>()
   const values = new Map<number, Map<number, number>>()
@@ -288,7 +295,7 @@ function likenessOf(sentence: string, index: RankIndex): ReadonlyMap<number, Lik
       const [wrongNumber = -1, negative = 0] = near.at(-1) ?? []
       const wrong = Math.max(0, -negative)
       const mean = nearestRight.reduce((sum, [, value]) => sum + value ** 2, 0) / weights.neighbours
-      const score = weights.centre * taught * (centres.get(at) ?? 0) + weights.nearest * mean
+      const score = centreWeight * taught * (centres.get(at) ?? 0) + weights.nearest * mean
       const example = index.example(number) ?? ''
       const wrongExample = wrong > 0 ? (index.example(wrongNumber) ?? '') : ''
       const denial = { wrong: weights.wrong * wrong ** 2, wrongExample, isDenied: wrong > closest }

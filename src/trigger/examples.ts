@@ -1,6 +1,8 @@
 import { readRegularFile } from '#core/read-files'
 import type { RankDocument } from '#rank/index'
 import { prepareRanker, type Ranker } from '#rank/ranker'
+import { namesIn } from '#rank/names'
+import { sentencesOf } from '#rank/words'
 import { parseSkill } from '#skill/parse'
 import type { TriggerDeclaration } from '#skill/model'
 import {
@@ -64,6 +66,7 @@ const longestBodies = 2_000_000
 
 export function skillDocuments(skills: readonly DescribedSkill[]): RankDocument[] {
   const longest = Math.floor(longestBodies / skills.length)
+  const names = skills.map(({ name }) => name)
   return skills.map(({ name, path = '', description: fallback = '', triggers = [] }) => {
     const reading = readRegularFile(path, { maxBytes: longestSkill })
     const { skill } = parseSkill(reading.ok ? reading.text : '', { path })
@@ -74,7 +77,11 @@ export function skillDocuments(skills: readonly DescribedSkill[]): RankDocument[
       name,
       fields: [
         { kind: 'name', text: name, weight: 3 },
-        { kind: 'description', text: `${description}\n${whenToUse}`.trim(), weight: 1 },
+        {
+          kind: 'description',
+          text: `${withoutExclusions(description, names)}\n${withoutExclusions(whenToUse, names)}`.trim(),
+          weight: 1,
+        },
         { kind: 'headings', text: (body.match(/^#.*$/gm) ?? []).join('\n'), weight: 0.2 },
         { kind: 'body', text: body, weight: 0.15 },
       ],
@@ -85,3 +92,20 @@ export function skillDocuments(skills: readonly DescribedSkill[]): RankDocument[
     }
   })
 }
+
+/**
+ * Removes sentences that say what a skill is not for ("Do not use it to merge PDFs."), because their words would count
+ * for it. Keeps the first sentence, which says what it is for, and sentences with another skill's name: the ranker
+ * moves their words to that skill.
+ */
+function withoutExclusions(text: string, names: readonly string[]): string {
+  return sentencesOf(text)
+    .filter((sentence, at) => {
+      const isExclusion = at > 0 && exclusionPattern.test(sentence)
+      return !isExclusion || namesIn(sentence, names).length > 0
+    })
+    .join('\n')
+}
+
+/** A negation at the start of a sentence. Chinese has no blank after it. */
+const exclusionPattern = /^[^\p{L}]*(?:(?:do\s+not|don['’]t|never|not?)\b|[不勿])/iu

@@ -4,7 +4,7 @@ import type { TriggerDeclaration } from '#skill/model'
 import type { TriggerMatch, TriggerSkill } from './match.ts'
 
 /** A trigger with examples fires from this probability on. */
-export const sureFrom = 0.8
+export const sureFrom = 0.77
 
 const longestPrompt = 2000
 

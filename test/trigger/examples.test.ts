@@ -62,7 +62,7 @@ it('explains which words and which example select a skill, and the probability',
 it('explains why a skill is not certain: another skill, or a name that the skill does not mention', () => {
   const both = 'read the staging invoice, and deploy production'
   expect(reasons(both).join()).toMatch(
-    /only \d+ % sure and fires from 80 % on; \w+ is nearly as like it/,
+    /only \d+ % sure and fires from 77 % on; \w+ is nearly as like it/,
   )
   expect(reasons('ship the Boomi connector of the service')[0]).toMatch(
     /nearest to the example `ship the service to staging`, .* does not mention Boomi/,
@@ -95,6 +95,55 @@ it.each([
 it('takes one common word for prose', () => {
   expect(namesIn('run a test of the service', ['test', 'service'])).toEqual([])
 })
+
+it.each([
+  ['Merges PDFs. Do not use it to compress videos.', 'compress the videos'],
+  ['Merges PDFs. (NOT for videos or pictures)', 'compress the videos'],
+  ["Merges PDFs; don't trigger it for videos", 'compress the videos'],
+  ['合并文档。不用于压缩视频。', '压缩视频'],
+])('does not rank a skill by what its description excludes: %j', (description, prompt) => {
+  const rank = prepareRanker(skillDocuments([...skills, skill('merge', description)]))
+  expect(rank(prompt).ranked.map(({ id }) => id)).not.toContain('merge')
+})
+
+it('ranks a skill by an exclusion in the description of another skill that names it', () => {
+  const merge = skill('merge-files', 'Merges PDFs. Do not use it for videos, see shrink-files.')
+  const shrink = skill('shrink-files', 'Makes things smaller.')
+  const [first] = prepareRanker(skillDocuments([...skills, merge, shrink]))('cut the videos').ranked
+  expect(first?.id).toBe('shrink-files')
+})
+
+it('keeps a first sentence that begins with a negation', () => {
+  const backup = skill('backup', 'Never lose a database again. Copies it every night.')
+  const [first] = prepareRanker(skillDocuments([...skills, backup]))('lose no database').ranked
+  expect(first?.id).toBe('backup')
+})
+
+it.each([
+  'can you have a look at the weekly report on Monday',
+  'can you have a look at our sales',
+  'please make the report nicer',
+])(
+  'ranks the skill of the subject first, not one whose examples only sound alike: %j',
+  (prompt) => {
+    const rows = [
+      skill('report', 'Writes weekly reports about the sales of the team.', [
+        'write up what we sold',
+        'how many orders came in',
+        'sum up the quarter',
+        'compare both regions',
+      ]),
+      skill('slides', 'Makes slides for talks.', [
+        'can you have a look at my talk and make it nicer',
+        'please make the slides nicer',
+        'my talk is on Monday, can you have a look',
+        'can you make these pictures bigger',
+      ]),
+      ...skills.slice(0, 1),
+    ]
+    expect(prepareRanker(skillDocuments(rows))(prompt).ranked[0]?.id).toBe('report')
+  },
+)
 
 it('does not fire on a prompt that is like a `not` example', () => {
   const [deploy, ...others] = skills
