@@ -99,9 +99,21 @@ export function gateText(
     required,
     gate,
     rework,
-  }: { step: string; required: Gate; gate?: AskedGate | undefined; rework?: string | undefined },
+    onOtherFiles,
+  }: {
+    step: string
+    required: Gate
+    gate?: AskedGate | undefined
+    rework?: string | undefined
+    /** The steps that succeeded on other files than the project has now. */
+    onOtherFiles: readonly string[]
+  },
 ): string {
-  const back = rework === undefined ? '' : ` A rejection leads back to ${rework}.`
+  const changed =
+    onOtherFiles.length === 0
+      ? ''
+      : ` FILES CHANGED since these steps ran: ${onOtherFiles.map(safeLine).join(', ')}.`
+  const back = `${changed}${rework === undefined ? '' : ` A rejection leads back to ${rework}.`}`
   if (required === true) {
     return `${chain} waits for your approval of ${step}. Type "rail approve", or "rail reject WHY".${back}`
   }

@@ -8,6 +8,7 @@ import type { Runtime } from '#core/runtime'
 import type { StepOutput } from '#exec/output-protocol'
 import { ChainPlanError, RunBusyError, RunStateError } from '#chain/errors'
 import { planChanged } from '#chain/continuation'
+import { readResult } from '#chain/run-chain'
 import { isFinal, statusOfRun } from '#chain/step-result'
 import { allSteps, type Plan, type PlannedStep, wholeChain } from '#chain/plan-model'
 import { guardsIn, isSameChain } from '#trust/accepted-guards'
@@ -16,6 +17,7 @@ import { type ChainProject, openProject, type RunContext, usablePlan } from '#pr
 import { cancelOn } from '#project/engines'
 import { type ConfirmedReport, confirmReport } from '#project/confirm-step'
 import { requiredGate } from '#project/gates'
+import { stepsOnOtherFiles } from '#project/step-trees'
 import {
   continuedRun,
   nextSteps,
@@ -371,13 +373,13 @@ interface Delivery {
 }
 
 /** Records the state of the run, and returns it for the agent and the user. */
-function handOn(
+async function handOn(
   project: ChainProject,
   run: StepperRun,
   rail: RailSession,
   { next: [next] = [], waiting, result }: StepperResult,
   delivery: Delivery,
-): RailAnswer {
+): Promise<RailAnswer> {
   const { runtime } = project.context
   const sequence = rail.sequence + 1
   if (next) {
@@ -406,11 +408,19 @@ function handOn(
     const planned = stepNamed(run.plan, name)
     const required = requiredGate(planned?.gate, project.context.settings)
     const gate = required === 'attended' ? askedGate(project, run, rail, name) : undefined
-    const reason = say.gateText(rail, { step: name, required, gate, rework: planned?.rework })
+    const journal = project.store.read(rail.runId)
+    const reached = await readResult(journal, runtime)
+    const reason = say.gateText(rail, {
+      step: name,
+      required,
+      gate,
+      rework: planned?.rework,
+      onOtherFiles: stepsOnOtherFiles(project, journal, reached),
+    })
     const pending = gate && say.askingText(rail, gate, textOfStep(project, run, name))
-    const journal = waitingGateIn(project.store.pathOf(rail.runId), name)
+    const waitingGate = waitingGateIn(project.store.pathOf(rail.runId), name)
     const at = { standing: 'approval', step: undefined, gate, pending } as const
-    note(runtime, rail, { ...at, waiting: journal, reason, guards, sequence })
+    note(runtime, rail, { ...at, waiting: waitingGate, reason, guards, sequence })
     return toUser(reason, delivery)
   }
   if (result && isFinal(result.status)) {

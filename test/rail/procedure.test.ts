@@ -53,6 +53,20 @@ describe('a chain that a user invokes in a client', () => {
   })
 })
 
+it('says at a gate which steps succeeded on files that have changed since', async () => {
+  const waiting = async (writesBefore: boolean) => {
+    const session = makeSession(release)
+    if (writesBefore) session.write('done.txt', 'x')
+    await session.prompt('/release')
+    session.write('done.txt', 'x')
+    return (await session.stop())?.systemMessage
+  }
+  expect(await waiting(false)).toContain('FILES CHANGED since these steps ran: lint.')
+  const unchanged = await waiting(true)
+  expect(unchanged).toContain('waits for your approval of publish')
+  expect(unchanged).not.toContain('FILES CHANGED')
+})
+
 describe('the log of the hook', () => {
   it('has each answer of a rail with its run, and no text of it', async () => {
     const session = makeSession(release)
