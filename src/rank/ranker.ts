@@ -189,7 +189,8 @@ function halvesOf({ text, stem }: Word, index: RankIndex): QueryTerm[] {
   return Array.from({ length: cuts }, (_, at) => at + shortestHalf).flatMap((cut) => {
     const term = `${stemOf(text.slice(0, cut))} ${stemOf(text.slice(cut))}`
     if (!hasPostings(index, term)) return []
-    return [{ term, text, score: weights.joined * rarityIn(index, term) }]
+    const score = weights.joined * rarityIn(index, term)
+    return [{ term, text: `${text} (${term})`, score }]
   })
 }
 
@@ -197,7 +198,7 @@ function halvesOf({ text, stem }: Word, index: RankIndex): QueryTerm[] {
 function joinedOf(word: Word, next: Word, index: RankIndex): QueryTerm[] {
   const term = stemOf(`${word.text}${next.text}`)
   if (!hasPostings(index, term)) return []
-  const text = `${word.text} ${next.text}`
+  const text = `${word.text} ${next.text} (${term})`
   return [{ term, text, score: weights.joined * rarityIn(index, term) }]
 }
 

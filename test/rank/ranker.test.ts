@@ -162,6 +162,14 @@ describe('a search', () => {
   })
 
   it.each([
+    ['web hook', 'webhook'],
+    ['webhook', 'web hook'],
+  ])('explains a word that is written as one or as two by both forms: %s', (asked, text) => {
+    const [first] = prepareRanker([document('a', text)], { isSearch: true })(asked).ranked
+    expect(first?.parts.map((part) => part.text)).toEqual([`${asked} (${text})`])
+  })
+
+  it.each([
     ['数据', '数字信息'],
     ['茶', '绿茶'],
   ])('finds words that share a character in a script without blanks: %s', (asked, text) => {
