@@ -202,7 +202,7 @@ it('lists, shows and finds tools, and holds changed tools back', { timeout: 180_
       '3 tools show get_ecoh --trust-workspace → tool-not-found',
       '0 tools search screenshot --trust-workspace → state=fresh',
       '0 tools search get the message --limit 2 --trust-workspace → state=fresh',
-      '3 tools search zebra --trust-workspace → state=fresh',
+      '3 tools search zebra --trust-workspace → state=fresh tool-not-found',
       '2 tools search x --limit 0 --trust-workspace → option-number',
       '0 tools route "take a screenshot of the page" --trust-workspace → decision=answer',
       '0 tools route "list the issues of octo/hello" --explain --trust-workspace → decision=answer',

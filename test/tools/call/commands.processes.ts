@@ -96,9 +96,11 @@ it('prints one document with --json, also for a failure', async () => {
 
 it('does not print a large result in the terminal unless the user requests all of it', async () => {
   const short = await shared.run(['tools', 'call', 'get_big', '{"megabytes": 5}'])
-  expect(short.stdout).toBe(
-    'Result (large): 5,000,011 chars\nSummary: first line … (5,000,011 chars (2 lines))\nNext: --raw shows all of it.\n',
+  const [saved = '', ...lines] = short.stdout.trimEnd().split('\n').toReversed()
+  expect(lines.toReversed().join('\n')).toBe(
+    'Result (large): 5,000,011 chars\nSummary: first line … (5,000,011 chars (2 lines))\nNext: --raw shows all of it.',
   )
+  expect(readFileSync(saved.replace('Saved: ', ''), 'utf8')).toHaveLength(5_000_011)
   const raw = await shared.run(['tools', 'call', 'get_big', '--raw'])
   expect(raw.stdout).toHaveLength(1_000_012)
   const json = await shared.run(['tools', 'call', 'get_big', '{"megabytes": 5}', '--json'])
