@@ -8,6 +8,11 @@ export const readingVerbs: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
+/** Those that only ask to see something. `count`, `search` or `describe` ask for more. */
+export const showingVerbs: ReadonlySet<string> = new Set(
+  'fetch find get list read show view'.split(' '),
+)
+
 /** Verbs that only ask for a tool call. */
 export const callingVerbs: ReadonlySet<string> = new Set('use call run execute invoke'.split(' '))
 

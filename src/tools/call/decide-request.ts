@@ -4,7 +4,13 @@ import { findSlots, splitClauses } from '#tools/parameters/slots'
 import { type PlannedCall, planRequest, type PlanTools } from '#tools/parameters/plan-request'
 import { parametersOf } from '#tools/parameters/parameter'
 import { plainWords, stemOf } from '#rank/words'
-import { contractExamples, contractPhrases, contractSequences, readingVerbs } from '#tools/contract'
+import {
+  contractExamples,
+  contractPhrases,
+  contractSequences,
+  readingVerbs,
+  showingVerbs,
+} from '#tools/contract'
 import type { ToolDefinition } from '#tools/model'
 import { deprecationOf } from '#tools/route/deprecated'
 import type { Route } from '#tools/route/router'
@@ -92,6 +98,8 @@ function isGiven(request: string, route: Route, tools: PlanTools): boolean {
   if (!isSaid || !takesAll(steps) || !isComplete(steps)) return false
   if (!isSafeUnnamed(route.tool ?? '', request, tools)) return false
   if (isOnlyAbout(request, route.tool ?? '', tools)) return false
+  const tool = tools.definition(route.tool ?? '')
+  if (tool && isVerbOfOther(request, tool)) return false
   const others = route.candidates.slice(1, maxConsidered).map(({ tool }) => plan(tool))
   return route.decision === 'answer' || !others.some((one) => takesAll(one) && isComplete(one))
 }
@@ -120,6 +128,16 @@ function isOnlyAbout(request: string, id: string, tools: PlanTools): boolean {
   return new Reading(request, tool, new Set()).isOnlyAbout()
 }
 
+/**
+ * Whether a request starts with a word of a tool that shows something, but in another form: `transition X to Done` is an
+ * action, and does not ask for `get_transitions`.
+ */
+function isVerbOfOther(request: string, tool: ToolDefinition): boolean {
+  const { first, name } = new Reading(request, tool, new Set())
+  if (!first || first.kind || !name.some((word) => showingVerbs.has(word))) return false
+  return !name.includes(first.word) && name.some((word) => stemOf(word) === first.stem)
+}
+
 /** Whether the request itself gives every value. */
 function isComplete(steps: readonly PlannedCall[]): boolean {
   return steps.every(
@@ -138,14 +156,17 @@ function calledTool(request: string, route: Route, tools: PlanTools): string | u
     const definition = tool === null ? undefined : tools.definition(tool)
     const own = tools.definition(candidate)
     if (tool === null || !definition || !own) return []
-    const words = nameWords(plain, ownName(candidate, tools.tools), own)
+    const isShown = tools.reads?.(candidate) === true && startsWithShowing(request)
+    const words = nameWords(plain, ownName(candidate, tools.tools), own, isShown)
     const count = Math.max(phraseWords(request, plain, definition, tools), words)
     // One word, such as `search`, calls a tool only if no other one is as likely.
     const isClear = count > 1 || (count === 1 && route.decision === 'answer' && route.tool === tool)
     const rivals = best5.filter((other) => other !== candidate)
-    const isOpen =
-      count < Infinity && rivals.some((other) => differsInVerb(plain, candidate, other, tools))
-    const isAsked = !isOnlyAbout(request, tool, tools)
+    const isRival = (other: string) =>
+      isNamedAlike(plain, candidate, other, tools) ||
+      (differsInVerb(plain, candidate, other, tools) && takesRequest(request, other, tools))
+    const isOpen = count < Infinity && rivals.some(isRival)
+    const isAsked = !isOnlyAbout(request, tool, tools) && !isVerbOfOther(request, own)
     return isClear && !isOpen && isAsked && takesAll(planRequest([{ text: request, tool }], tools))
       ? [{ tool, count }]
       : []
@@ -175,14 +196,47 @@ function withoutSlots(request: string, { slots }: Pick<Route, 'slots'>): string 
 }
 
 /** How many words of a tool's name the request says; 0 if one is missing. `PR` says two words. */
-function nameWords(plain: string, name: string, { server }: ToolDefinition): number {
+function nameWords(
+  plain: string,
+  name: string,
+  { server }: ToolDefinition,
+  isShown: boolean,
+): number {
   const all = plainWords(name)
   const ofServer = new Set(plainWords(server))
-  const own = all.filter((word) => !ofServer.has(word) && !isGrammar(word))
   const words = plainWords(plain)
   const said = new Set(words.map(stemOf))
   const short = plain.split(/\W+/).flatMap((word) => wordsOfInitials(word, all))
-  return own.every((word) => said.has(stemOf(word)) || short.includes(word)) ? own.length : 0
+  const isSaid = (word: string) => said.has(stemOf(word)) || short.includes(word)
+  const [verb = '', ...object] = all.filter((word) => !ofServer.has(word))
+  const isShowing = isShown && showingVerbs.has(verb)
+  const own = [...(isShowing ? [] : [verb]), ...object].filter((word) => !isGrammar(word))
+  const shared = all.filter((word) => ofServer.has(word) && isSaid(word))
+  const isWhole = own.every(isSaid) && own.length + (isShowing ? shared.length : 0) > 0
+  return isWhole ? own.length + shared.length + (isShowing ? 1 : 0) : 0
+}
+
+/** Whether a request only asks to see something, with whatever word: `show issue 5` for `get_issue`. */
+function startsWithShowing(request: string): boolean {
+  const words = plainWords(request)
+  return showingVerbs.has(words.find((word) => word === 'get' || !isGrammar(word)) ?? '')
+}
+
+/**
+ * Whether a tool of another server has the same name, and the request does not name the server: which one is meant is not
+ * decided by which of them takes the values.
+ */
+function isNamedAlike(plain: string, one: string, other: string, { tools }: PlanTools): boolean {
+  const [name, rival] = [one, other].map((id) => plainWords(ownName(id, tools)).map(stemOf).join())
+  const server = plainWords(one.slice(0, -lastSegment(one).length)).map(stemOf)
+  const said = plainWords(plain).map(stemOf)
+  return name === rival && !server.some((word) => said.includes(word))
+}
+
+/** Whether a tool can be called with all that is said. */
+function takesRequest(request: string, tool: string, tools: PlanTools): boolean {
+  const steps = planRequest([{ text: request, tool }], tools)
+  return takesAll(steps) && isComplete(steps)
 }
 
 /** Whether two names differ only in a reading verb that the request does not say: `list_requests` and `get_request`. */

@@ -4,7 +4,7 @@ import { isList, isObject, plainText, type JsonValue, type JsonObject } from '#c
 import type { ToolDefinition } from '#tools/model'
 import { derivesFrom } from './derived-values.ts'
 import { isOpenAction, mapParameters, type ParameterMapping } from './map-parameters.ts'
-import type { Parameter } from './parameter.ts'
+import { isIdentifier, type Parameter } from './parameter.ts'
 import { fits } from './place-by-form.ts'
 import {
   choicesOf,
@@ -13,6 +13,7 @@ import {
   namingWords,
   quantifiers,
   Reading,
+  reservation,
   saysItReads,
   type Token,
 } from './reading.ts'
@@ -154,6 +155,7 @@ class Judge {
     if (typeof value === 'boolean') return this.#isFlag(value, parameter)
     const isChoice = parameter?.required === true && choicesOf(parameter).length > 0
     if (this.#mayChange && !isChoice && this.#isOnlyName(String(value))) return false
+    if (this.#mayChange && parameter && this.#isUnlikelyId(String(value), parameter)) return false
     if (this.#isSaid(String(value))) return true
     const choices = parameter ? choicesOf(parameter) : []
     if (choices.includes(value)) return this.#isChosen(String(value), parameter)
@@ -178,6 +180,19 @@ class Judge {
       return isName && !isInPiece
     }
     return words.length > 0 && words.every(isNoValue)
+  }
+
+  /** Whether a plain word of the request is an ID, though no word names it as one: `latest` of `delete the latest email`. */
+  #isUnlikelyId(value: string, parameter: Parameter): boolean {
+    if (!isIdentifier(parameter)) return false
+    const places = this.reading.tokens.filter(({ text }) => text === value)
+    const isPlain = places.every(({ kind, text }) => !kind && /^\p{Ll}+$/u.test(text))
+    const isLabelled = places.some(({ at }) => {
+      const before = this.reading.tokens[at - 1]
+      if (!before || before === this.reading.first || isGrammar(before.word)) return false
+      return parameter.words.includes(before.word) || this.#isToolWord(before.word)
+    })
+    return places.length > 0 && isPlain && !isLabelled
   }
 
   #isSaid(value: string): boolean {
@@ -369,10 +384,10 @@ class Judge {
   }
 
   questions(): string[] {
-    const isOpen = this.#mayChange && this.reading.isOnlyAbout() && !saysItReads(this.reading.tool)
-    return isOpen
-      ? ['The request asks or reports something, and the call may change something.']
-      : []
+    if (!this.#mayChange || saysItReads(this.reading.tool)) return []
+    const conditions = this.reading.conditions().filter((word) => !this.#hasPlaced(word))
+    const report = 'The request asks or reports something, and the call may change something.'
+    return [...(this.reading.isOnlyAbout() ? [report] : []), ...reservation(conditions)]
   }
 
   /** Two values that the schema would accept in each other's place, and the words do not say which is which. */
@@ -397,10 +412,17 @@ class Judge {
   }
 
   #isExchangeable(one: Parameter, other: Parameter): boolean {
-    const accepts = (parameter: Parameter, { name }: Parameter) =>
-      textsOf(this.#params[name] ?? null).every((text) => fits(text, parameter.items ?? parameter))
+    // What a parameter has says nothing against another value if it does not fit either.
+    const accepts = (parameter: Parameter, other: Parameter) =>
+      this.#fitsIn(parameter, other) || !this.#fitsIn(parameter, parameter)
     const isTold = this.#isBeside(one, other) || this.#isBeside(other, one)
     return !isTold && accepts(one, other) && accepts(other, one)
+  }
+
+  /** Whether a parameter accepts the value that a parameter has. */
+  #fitsIn(parameter: Parameter, { name }: Parameter): boolean {
+    const texts = textsOf(this.#params[name] ?? null)
+    return texts.every((text) => fits(text, parameter.items ?? parameter))
   }
 
   /** Whether a value, and not the other one, follows a word that only its parameter has: `calendar primary`. */

@@ -1,12 +1,12 @@
 import { nearest } from '#core/text'
 import { plainWords, stemOf } from '#rank/words'
 import { blankObjects, readJsonIn } from '#tools/call/directive-text'
-import { contractPhrases } from '#tools/contract'
+import { contractPhrases, readingVerbs } from '#tools/contract'
 import { foldName } from '#tools/workflow/match'
 import type { ToolDefinition } from '#tools/model'
 import type { JsonObject } from '#core/json'
 import { coerceText, type Parameter, parametersOf } from './parameter.ts'
-import { placeByForm, takesForm } from './place-by-form.ts'
+import { isOtherThanId, placeByForm, takesForm } from './place-by-form.ts'
 import {
   choicesOf,
   isGrammar,
@@ -59,6 +59,7 @@ export function mapParameters(
   placeChoices(reading)
   placeFlags(reading)
   placeByForm(reading)
+  placeSubject(reading)
   for (const parameter of reading.open()) {
     const { name, required } = parameter
     const value = required && Object.hasOwn(defaults, name) ? defaults[name] : undefined
@@ -78,9 +79,16 @@ export function mapParameters(
   }
 }
 
-/** Whether a parameter chooses between actions of the description: its default would be a guess. */
-export function isOpenAction({ choices }: Parameter, { found, tool }: Reading): boolean {
+/**
+ * Whether a parameter chooses between actions of the description, so that its default would be a guess. It is none if the
+ * request's verb is the default: `add the labels …`.
+ */
+export function isOpenAction(
+  { choices, default: chosen }: Parameter,
+  { found, tool, first }: Reading,
+): boolean {
   const names = choices.filter((choice) => typeof choice === 'string')
+  if (typeof chosen === 'string' && first?.word === chosen.toLowerCase()) return false
   if (found.size === 0 || names.length < 2 || names.some((choice) => found.has(choice)))
     return false
   const described = new Set(plainWords(tool.description).map(stemOf))
@@ -238,6 +246,7 @@ function placeBeside(reading: Reading, label: Token, value: Beside): void {
   const identity = named.filter((one) => isIdentity(one, label))
   const closest = [written, full, identity, named].find((list) => list.length > 0) ?? []
   const parameter = only(closest)
+  if (named.length === 0) placeBareId(reading, label, value)
   if (!parameter) return
   if (isFileElsewhere(reading, parameter, first)) {
     reading.doubt(value.tokens)
@@ -248,6 +257,16 @@ function placeBeside(reading: Reading, label: Token, value: Beside): void {
   const all = isList ? items.map((item) => item.text).join(', ') : text
   const used = [label, value.naming ?? [], items].flat()
   reading.take(parameter, all, 'named in the request', used)
+}
+
+/** Places an ID beside the word of the tool that it identifies, if the parameter is only called `id`: `dashboard 10010`. */
+function placeBareId(reading: Reading, label: Token, value: Beside): void {
+  const [first] = value.tokens
+  const parameter = only(reading.open().filter((one) => one.name.toLowerCase() === 'id'))
+  const isNoun = !label.kind && label !== reading.first && !isGrammar(label.word)
+  if (!parameter || !first?.kind || value.naming || !isNoun || !reading.hasWord(label.word)) return
+  if (isOtherThanId(parameter, first.kind, first.text)) return
+  reading.take(parameter, first.text, 'beside its thing', [label, first])
 }
 
 /** Whether a parameter identifies what a label names: `pageId`, not `pageSize`, for `page 3`. */
@@ -269,6 +288,7 @@ function isLabel(label: Token, parameter: Parameter, value: Beside): boolean {
   const isBare = first?.kind === undefined && !/^\p{Lu}+$/u.test(first?.text ?? '')
   const isText = /\s/.test(first?.text ?? '')
   if (isId && (isBare || isText || value.naming)) return false
+  if (first?.kind && isOtherThanId(parameter, first.kind, first.text)) return false
   // `due date` names a date, and is no value of `due_on`.
   if (isBare && !parameter.items) {
     const noun = words.findLast((one) => one !== 'name' && one !== 'title') ?? words.at(-1)
@@ -332,6 +352,57 @@ function placeChange(reading: Reading): void {
   if (!change || isPassive(reading, words)) return
   const text = reading.textOf(words)
   reading.take(change.parameter, text, 'named in the request', [change.token, ...words])
+}
+
+const subjectNames: readonly string[] = 'query search keyword keywords question term q'.split(' ')
+
+/**
+ * Places what a search is for: `search the news for export rules`. All words up to the end, or to the next placed value,
+ * are the text, so that none is dropped.
+ */
+function placeSubject(reading: Reading): void {
+  const { tokens, first } = reading
+  const isSearch = first && readingVerbs.has(first.word) && reading.hasWord(first.word)
+  const parameter = only(reading.open().filter(takesSubject))
+  if (!isSearch || !parameter) return
+  const subject = subjectOf(reading, first)
+  const [start] = subject
+  if (!start) return
+  const isPlain = subject.every(
+    ({ kind, word }) =>
+      (!kind || ['number', 'identifier', 'email'].includes(kind)) && !quantifiers.has(word),
+  )
+  if (!isPlain && !(subject.length === 1 && start.kind === 'quoted')) return
+  const between = tokens.slice(first.at + 1, start.at)
+  const known = between.filter((token) => !reading.isUsed(token) && reading.isKnown(token))
+  reading.take(parameter, reading.textOf(subject), 'what is searched', [...known, ...subject])
+}
+
+function takesSubject({ kind, words, choices, format, pattern }: Parameter): boolean {
+  const isText = kind === 'string' && choices.length === 0 && format === undefined
+  return isText && pattern === undefined && subjectNames.includes(words.at(-1) ?? '')
+}
+
+/** The words after `for` or `about`, without what only names the things that are searched: `for papers about`. */
+function subjectOf(reading: Reading, verb: Token): readonly Token[] {
+  const { tokens } = reading
+  const isMark = ({ kind, word }: Token) => !kind && (word === 'for' || word === 'about')
+  const mark = tokens.find((token) => token.at > verb.at && isMark(token))
+  if (!mark) return []
+  const isOfTool = (token: Token) => !token.kind && reading.isKnown(token)
+  const next = tokens.slice(mark.at + 1).find((token) => isMark(token) || !isOfTool(token))
+  const isThing = (token: Token) =>
+    (isGrammar(token.word) && !quantifiers.has(token.word)) ||
+    (mark.at === verb.at + 1 && isOfTool(token))
+  const after = tokens.slice((next && isMark(next) ? next.at : mark.at) + 1)
+  const from = after.findIndex((token) => !isThing(token))
+  const open = from < 0 ? [] : after.slice(from)
+  const used = open.findIndex((token) => reading.isUsed(token))
+  const subject = used < 0 ? open : open.slice(0, used)
+  // `in jira` only names the server.
+  const server = plainWords(reading.tool.server)
+  const isEnd = ({ kind, word }: Token) => !kind && (isGrammar(word) || server.includes(word))
+  return subject.slice(0, subject.findLastIndex((token) => !isEnd(token)) + 1)
 }
 
 function listFrom(reading: Reading, first: Token): Token[] {

@@ -45,6 +45,13 @@ export function parametersOf(schema: JsonObject): readonly Parameter[] {
   return parameters
 }
 
+const identifierWords: readonly string[] = 'id ids uid uuid gid guid'.split(' ')
+
+/** Whether the name of a parameter says that it is an ID: `pageId`, `issueIdOrKey`. */
+export function isIdentifier({ words }: Parameter): boolean {
+  return words.some((word) => identifierWords.includes(word))
+}
+
 function parameterOf(name: string, place: SchemaPlace, required: boolean): Parameter {
   const { limits, leaves, choices } = place
   const number = (value: unknown) => (typeof value === 'number' ? value : undefined)

@@ -1,7 +1,7 @@
 import { plainWords, stemOf } from '#rank/words'
 import { schemaPattern } from '#tools/schema/pattern'
-import { coerceText, type Parameter } from './parameter.ts'
-import { isGrammar, only, type Reading, type Token } from './reading.ts'
+import { coerceText, isIdentifier, type Parameter } from './parameter.ts'
+import { examplesOf, isGrammar, only, type Reading, type Token } from './reading.ts'
 import { findSlots, type SlotKind } from './slots.ts'
 
 /** The forms that a schema can require, by its `format` or by a word in the parameter's name. */
@@ -74,14 +74,31 @@ function free(reading: Reading, kind: SlotKind): Token[] {
 /** Returns the only parameter that accepts a piece of this form, with or without a value. */
 function acceptorOf(parameters: readonly Parameter[], token: Token): Parameter | undefined {
   const accepting = acceptorsOf(parameters, token)
-  const formed = accepting.filter((one) => one.required && takesForm(one, formOf(token)))
+  const formed = accepting.filter((one) => one.required && isOfForm(one, token))
   const parameter = only(accepting) ?? only(formed)
   if (!parameter) return undefined
   const { required, pattern } = parameter
   const isText = token.kind === 'quoted' || token.kind === 'identifier' || token.kind === 'number'
   // That an optional parameter takes any text or number says nothing about this one.
-  const isFormed = takesForm(parameter, formOf(token)) || pattern !== undefined
+  const isFormed = isOfForm(parameter, token) || pattern !== undefined
   return isFormed || (required && isText) ? parameter : undefined
+}
+
+/** Whether a parameter asks for the form of a piece, by its name or by the examples in its description. */
+function isOfForm(parameter: Parameter, token: Token): boolean {
+  const form = formOf(token)
+  const isId = form === 'identifier' && parameter.required && isIdentifier(parameter)
+  return isId || takesForm(parameter, form) || hasExamplesOf(parameter, form)
+}
+
+/** Whether all examples have a form that few texts have: `facebook/react`. */
+function hasExamplesOf(parameter: Parameter, form: SlotKind): boolean {
+  const kinds = examplesOf(parameter).map((example) => {
+    const [piece] = findSlots(example)
+    return piece?.value === example ? piece.kind : undefined
+  })
+  const isTelling = form !== 'quoted' && form !== 'number' && form !== 'identifier'
+  return isTelling && kinds.length > 0 && kinds.every((kind) => kind === form)
 }
 
 /** Returns the parameters that accept a piece of this form, only those that ask for it if there are any. */
@@ -118,9 +135,12 @@ function formOf({ kind = 'identifier', text }: Pick<Token, 'kind' | 'text'>): Sl
   return isFile ? 'path' : kind
 }
 
-/** A text in quotes is a name, not an ID, and an ID has no blanks. */
-function isOtherThanId({ words }: Parameter, kind: SlotKind, text: string): boolean {
-  return words.includes('id') && (kind === 'quoted' || kind === 'sql' || /\s/.test(text))
+/** A text in quotes is a name, not an ID. An ID has no blanks, and is no file name such as `notes.md`. */
+export function isOtherThanId(parameter: Parameter, kind: SlotKind, text: string): boolean {
+  const isFile = kind === 'path' && /^[^/\\]+\.[a-z]\w*$/i.test(text)
+  return (
+    isIdentifier(parameter) && (isFile || kind === 'quoted' || kind === 'sql' || /\s/.test(text))
+  )
 }
 
 /** Whether a parameter could have this text: its type, its pattern and its form accept it. */

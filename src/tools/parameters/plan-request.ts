@@ -13,7 +13,7 @@ import {
 } from '#tools/contract'
 import { mapParameters, type ParameterMapping } from './map-parameters.ts'
 import { parametersOf } from './parameter.ts'
-import { isGrammar, only } from './reading.ts'
+import { isGrammar, only, Reading, reservation, saysItReads } from './reading.ts'
 import { findSlots } from './slots.ts'
 import { unsetProperties } from './unset-properties.ts'
 
@@ -173,6 +173,7 @@ class Planner {
     const isPicked = bindings.some(({ extraction }) => extraction.kind !== 'library-id')
     const isName = (text: string) =>
       isPicked && findSlots(text).every(({ kind, value }) => kind === 'quoted' || value !== text)
+    const doubts = this.#doubts(clause, tool, trace)
     const names = this.steps.map(({ name }) => name)
     const base = tool.name.replaceAll(/\W/g, '_')
     const same = names.filter((name) => [name, withoutEnd(name, '0123456789')].includes(base))
@@ -186,11 +187,21 @@ class Planner {
       unplaced: unplaced.filter((text) => !isName(text)),
       identifying: isPicked ? identifying : [],
       trace,
+      doubts,
       reason,
       after: from.length > 0 ? from : names.slice(-1),
     }
     this.steps.push(step)
     return step
+  }
+
+  /** Why a call that may change something needs a question: the request says when or to how many things it applies. */
+  #doubts(clause: string, tool: ToolDefinition, trace: ParameterMapping['trace']): string[] {
+    if (this.#tools.reads?.(tool.id) === true || saysItReads(tool)) return []
+    const reading = new Reading(clause, tool, new Set())
+    const placed = new Set(trace.flatMap(({ text }) => plainWords(text)))
+    const words = [...reading.conditions(), ...reading.openQuantifiers()]
+    return reservation(words.filter((word) => !placed.has(word)))
   }
 
   /** Takes a parameter from the answer of an earlier step, or of a step that is added for it. */

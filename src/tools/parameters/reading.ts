@@ -138,6 +138,10 @@ export class Reading {
 
   isKnown(token: Token): boolean {
     const { stem, word } = token
+    // `to Done` says a value, though `done` is grammar.
+    if (token.isProper && ['to', 'as'].includes(this.tokens[token.at - 1]?.word ?? '')) {
+      return this.#vocabulary.has(stem)
+    }
     // A request's verb only selects the tool: `run`, and `show` for a tool that reads.
     const isVerb = callingVerbs.has(word) || (readingVerbs.has(word) && saysItReads(this.tool))
     return (
@@ -200,6 +204,21 @@ export class Reading {
       (['can', 'could'].includes(first) && ['i', 'we'].includes(second)) ||
       words.some((word) => ['how', 'why', 'whether'].includes(word))
     return isQuestion || this.name.some((name) => this.#isInflected(name))
+  }
+
+  /** Returns the words that make an action depend on something, or exclude something: `if it is idle`, `all but db-2`. */
+  conditions(): string[] {
+    return this.#openWords(conditions)
+  }
+
+  /** Returns the words that choose among several things: `every container`, but not `all` of `mark_all_as_read`. */
+  openQuantifiers(): string[] {
+    return this.#openWords(quantifiers).filter((word) => !this.name.includes(word))
+  }
+
+  #openWords(words: ReadonlySet<string>): string[] {
+    const open = this.tokens.filter((one) => !one.kind && words.has(one.word) && !this.isUsed(one))
+    return [...new Set(open.map(({ word }) => word))]
   }
 
   /** Whether the request has a word of the tool's name only as `merged` or `merging`. */
@@ -300,6 +319,9 @@ export const quantifiers: ReadonlySet<string> = new Set(
   'all every each any some few most both either neither another other same'.split(' '),
 )
 
+/** Grammar that makes an action depend on something, or excludes something. */
+const conditions: ReadonlySet<string> = new Set('if unless while although though but'.split(' '))
+
 /** Grammar that starts a question about a state, a time or a reason. */
 const interrogatives: ReadonlySet<string> = new Set(
   (
@@ -307,6 +329,12 @@ const interrogatives: ReadonlySet<string> = new Set(
     'might shall am'
   ).split(' '),
 )
+
+/** What a user has to see before a call whose request has such words. */
+export function reservation(words: readonly string[]): string[] {
+  const list = words.map((word) => JSON.stringify(word)).join(', ')
+  return words.length === 0 ? [] : [`The request says ${list}, and the call would not follow it.`]
+}
 
 const negations: ReadonlySet<string> = new Set(['not', 'no', 'without', 'dont', 'except', 'never'])
 
@@ -347,7 +375,7 @@ function tokenise(text: string): Token[] {
 const exampleText =
   /(?:\be\.g\.,?|\bfor example,?|\bexamples?:|\bsuch as)\s{0,3}([^;)\n]{1,300}?)(?=[;)\n]|\.\s|\.?$)|(?<!\w)["'`]([^"'`\n]{1,60})["'`]/gi
 
-function examplesOf({ description }: Parameter): string[] {
+export function examplesOf({ description }: Parameter): string[] {
   return [...description.matchAll(exampleText)]
     .flatMap(([, list = '', quoted = '']) => [...list.split(/,|\bor\b|\band\b/), quoted])
     .map((item) => withoutEnd(item.trim(), '."\'`').replace(/^["'`]/, ''))

@@ -53,7 +53,9 @@ function requiredNames({ inputSchema }: ToolDefinition): string[] {
   return parametersOf(inputSchema).flatMap(({ name, required }) => (required ? [name] : []))
 }
 
-const identityWords: readonly string[] = 'id ids uid uuid gid guid number key slug ref'.split(' ')
+const identityWords: readonly string[] = 'id ids uid uuid gid guid number key slug ref token'.split(
+  ' ',
+)
 
 /** Whether a parameter can only say which thing is meant: by its name, a path, or the address of what the tool is for. */
 function isIdentity(parameter: Parameter, toolStems: ReadonlySet<string>): boolean {

@@ -132,7 +132,7 @@ describe('JSON in a request', () => {
 
   it('is a text if its keys are not parameters', () => {
     const { params } = mapped('fill uid a-1 with `{"colour": "red"}`', 'fill')
-    expect(params).toEqual({ uid: 'a-1' })
+    expect(params).toEqual({ uid: 'a-1', value: '{"colour": "red"}' })
   })
 })
 
@@ -148,7 +148,7 @@ describe('a value without one clear parameter', () => {
     ['go to example.com for "fun"', 'navigate_page', ['go', 'example.com', 'fun']],
     ['go to README.md', 'navigate_page', ['go', 'README.md']],
     ['press Enter on page 1', 'press_key', ['Enter']],
-    ['search repositories for react hooks', 'search_repositories', ['react', 'hooks']],
+    ['search repositories with react hooks', 'search_repositories', ['react', 'hooks']],
     ['do not merge PR #7 of a/b', 'merge_pull_request', ['merge', 'PR']],
   ])('%s (%s) leaves %j', (request, tool, unplaced) => {
     expect(mapped(request, tool).unplaced).toEqual(unplaced)
@@ -214,6 +214,23 @@ describe('the schema of the parameters', () => {
     ],
     ['delete board b7c01', 'delete', { labelId: text }, {}],
     ['delete label b7c01', 'delete', { labelId: text }, { labelId: 'b7c01' }],
+    ['delete label notes.md', 'delete', { labelId: text }, {}],
+    ['delete label 10010', 'delete_label', { id: text }, { id: '10010' }],
+    ['delete 3 labels', 'delete_label', { id: text }, {}],
+    [
+      'reply "Fixed" to WEB-412',
+      'reply',
+      { issueIdOrKey: text, message: text },
+      { issueIdOrKey: 'WEB-412', message: 'Fixed' },
+    ],
+    ['reply V2 to WEB-412', 'reply', { issueIdOrKey: text, message: text }, {}],
+    ['structure of acme/site', 'structure', { repoName: text, section: text }, {}],
+    [
+      'structure of acme/site',
+      'structure',
+      { repoName: { ...text, description: 'owner/repo (e.g. "acme/website")' }, section: text },
+      { repoName: 'acme/site' },
+    ],
     [
       'errors of page 3',
       'errors',
@@ -227,7 +244,10 @@ describe('the schema of the parameters', () => {
       { ignoreCache: true },
     ],
   ])('%s (%s)', (request, name, properties, params) => {
-    const required = ['query', 'libraryName', 'message', 'dividend', 'divisor', 'pageId', 'labelId']
+    const required =
+      'query libraryName message dividend divisor pageId labelId id issueIdOrKey repoName'.split(
+        ' ',
+      )
     const inputSchema = {
       type: 'object',
       properties,
@@ -241,6 +261,39 @@ describe('the schema of the parameters', () => {
   it('keeps the words after a tool name out of the parameters', () => {
     expect(mapped('click something or other', 'click').params).toEqual({})
   })
+})
+
+describe('what a search is for', () => {
+  const text = { type: 'string' }
+  const properties = { query: text, language: text, limit: { type: 'number' }, search_lang: text }
+  const search = {
+    ...tool('echo'),
+    name: 'search_news',
+    description: 'Search the news of a site',
+    server: 'press',
+    inputSchema: { type: 'object', properties, required: ['query'] },
+  }
+
+  it.each<[request: string, query: string | undefined, limit?: number]>([
+    ['search the news for export rules', 'export rules'],
+    ['search for the news export rules in press', 'export rules'],
+    ['search for news about export rules', 'export rules'],
+    ['search the news for export rules, limit 5', 'export rules', 5],
+    ['search the news for "rules of export"', 'rules of export'],
+    ['search the news for news agencies', 'news agencies'],
+    ['search the news for all rules', undefined],
+    ['search the news for rules since 2026-01-01', undefined],
+    ['delete the news for export rules', undefined],
+  ])('%s → %s', (request, query, limit) => {
+    const { params } = mapParameters(request, search)
+    expect(params['query']).toBe(query)
+    expect(params['limit']).toBe(limit)
+  })
+})
+
+it('keeps a capitalised word after to, also if it is grammar', () => {
+  const move = { ...tool('echo'), name: 'move_issue', inputSchema: { type: 'object' } }
+  expect(mapParameters('move issue to Done', move).unplaced).toEqual(['Done'])
 })
 
 it('does not read the name of the tool as a value', () => {

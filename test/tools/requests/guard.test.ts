@@ -71,6 +71,22 @@ const review = toolOf(
   ['review_number', 'verdict'],
 )
 
+const log = toolOf('log_work', 'Log work on an item', { itemId: text, timeSpent: text }, [
+  'itemId',
+  'timeSpent',
+])
+const tag = toolOf(
+  'add_labels',
+  'Add, set or remove labels of an item',
+  {
+    itemId: text,
+    labels: { type: 'array', items: text },
+    operation: { enum: ['add', 'set', 'remove'], default: 'add' },
+  },
+  ['itemId', 'labels'],
+)
+const stop = toolOf('stop_container', 'Stop a container', { container_id: text }, ['container_id'])
+
 const call = (tool: FakeTool, params: JsonObject) => ({ tool: `s__${tool.name}`, params })
 
 async function callsBy(request: string, tool: FakeTool, params: JsonObject): Promise<JsonValue[]> {
@@ -93,6 +109,9 @@ describe('a call of a model that may change something', () => {
     ['we merged request 17', merge, { request_number: 17 }],
     ['drop all events of calendar work', event, { calendarId: 'work', eventId: 'events' }],
     ['approve review 17', review, { review_number: 17, verdict: 'REJECTED' }],
+    ['drop the latest event of calendar work', event, { calendarId: 'work', eventId: 'latest' }],
+    ['merge request 17 unless you need it', merge, { request_number: 17 }],
+    ['log "2h 30m" of work on WEB-412', log, { itemId: '2h 30m', timeSpent: 'WEB-412' }],
   ])(
     'is not made if a value is invented, dropped or swapped: %s',
     async (request, tool, params) => {
@@ -112,6 +131,12 @@ describe('a call of a model that may change something', () => {
       { task_id: 't-1', due_on: '2026-12-24' },
     ],
     ['drop event ev-7 of calendar work', event, { calendarId: 'work', eventId: 'ev-7' }],
+    ['log "2h 30m" of work on WEB-412', log, { itemId: 'WEB-412', timeSpent: '2h 30m' }],
+    [
+      'add the labels red and blue to item WEB-412',
+      tag,
+      { itemId: 'WEB-412', labels: ['red', 'blue'] },
+    ],
   ])('is made if all values are said: %s', async (request, tool, params) => {
     expect(await callsBy(request, tool, params)).toEqual([params])
   })
@@ -138,4 +163,56 @@ it('answers a question by a tool whose description says that it reads', async ()
   const about = toolOf('task_details', 'Get the details of a task', { task_id: text }, ['task_id'])
   const { calls } = await carryOut('what are the details of task t-1', [about])
   expect(calls).toEqual(['s__task_details {"task_id":"t-1"}'])
+})
+
+it.each([
+  'stop every container but db-2',
+  'stop container db-2 if needed',
+  'stop container db-2 unless you need it',
+  'stop all but container db-2',
+])(
+  'calls no tool that may change something for a condition or an exception: %s',
+  async (request) => {
+    expect((await carryOut(request, [stop])).calls).toEqual([])
+    expect((await carryOut('stop container db-2', [stop])).calls).toHaveLength(1)
+  },
+)
+
+describe('a request to see something', () => {
+  const reads = { annotations: { readOnlyHint: true } }
+  const one = toolOf('get_issue', 'Get an issue', { issueId: text }, ['issueId'])
+  const links = toolOf('get_issue_links', 'Get the links of an issue', { issueId: text }, [
+    'issueId',
+  ])
+  const moves = toolOf('get_transitions', 'Get transitions of an issue', { issueId: text }, [
+    'issueId',
+  ])
+  const tools = [one, links, moves].map((tool) => ({ ...tool, ...reads }))
+
+  it.each([
+    ['show issue WEB-412', 's__get_issue'],
+    ['find the links of issue WEB-412', 's__get_issue_links'],
+    ['view the transitions of WEB-412', 's__get_transitions'],
+    ['count issue WEB-412', undefined],
+    ['close issue WEB-412', undefined],
+    ['transition WEB-412 to Done', undefined],
+    ['transition WEB-412', undefined],
+  ])('is answered by a tool that reads, whatever its verb: %s', async (request, tool) => {
+    const { calls } = await carryOut(request, tools)
+    expect(calls).toEqual(tool === undefined ? [] : [`${tool} {"issueId":"WEB-412"}`])
+  })
+
+  it('is not decided by the values if two servers have a tool of the same name', async () => {
+    const dated = toolOf('list_events', 'List events', { calendarId: text, timeMin: text }, [
+      'calendarId',
+    ])
+    const other = toolOf('list_events', 'List events', { from: text, to: text })
+    const both = [
+      { ...dated, ...reads, server: 'google' },
+      { ...other, ...reads, server: 'mail' },
+    ]
+    const request = 'list events from 2026-12-01 to 2026-12-05'
+    expect((await carryOut(request, both)).calls).toEqual([])
+    expect((await carryOut(`${request} in mail`, both)).calls).toHaveLength(1)
+  })
 })

@@ -58,6 +58,14 @@ it.each<[string, FakeTool[], number]>([
     pairOf({ description: 'Alter the text of a note', inputSchema: optional }, {}),
     0,
   ],
+  [
+    'a sibling requires a token beside the identity',
+    pairOf(
+      { inputSchema: { ...optional, properties: { noteId: id, noteToken: text } } },
+      { inputSchema: { ...needs, properties: { noteToken: text }, required: ['noteToken'] } },
+    ),
+    1,
+  ],
   ['no schema says what is changed', pairOf({ inputSchema: optional }, {}), 1],
   [
     'the parameter has a default',
