@@ -260,7 +260,7 @@ interface Likeness {
   /** The nearest examples; empty if the sentence shares nothing with one. */
   example: string
   wrongExample: string
-  /** A wrong example is nearer than every right one. */
+  /** A wrong example is nearer than every right one and than the centre of the document. */
   isDenied: boolean
 }
 
@@ -296,10 +296,15 @@ function likenessOf(
       const [wrongNumber = -1, negative = 0] = near.at(-1) ?? []
       const wrong = Math.max(0, -negative)
       const mean = nearestRight.reduce((sum, [, value]) => sum + value ** 2, 0) / weights.neighbours
-      const score = centreWeight * taught * (centres.get(at) ?? 0) + weights.nearest * mean
+      const centre = centres.get(at) ?? 0
+      const score = centreWeight * taught * centre + weights.nearest * mean
       const example = index.example(number) ?? ''
       const wrongExample = wrong > 0 ? (index.example(wrongNumber) ?? '') : ''
-      const denial = { wrong: weights.wrong * wrong ** 2, wrongExample, isDenied: wrong > closest }
+      const denial = {
+        wrong: weights.wrong * wrong ** 2,
+        wrongExample,
+        isDenied: wrong > Math.max(closest, centre),
+      }
       return [at, { score, closest, example, ...denial }]
     }),
   )

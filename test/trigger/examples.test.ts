@@ -164,6 +164,36 @@ it('does not fire on a prompt that is like a `not` example', () => {
   expect(firedWith(['what is the weather'])).toEqual(['deploy'])
 })
 
+it.each([
+  ['deploy the payment services to staging and production', ['deploy']],
+  ['please deploy the payment services to staging and production', ['deploy']],
+  ['explain what staging means to me', []],
+  ['which of our services run in production', []],
+])(
+  'fires on a prompt that is nearer to the description than to a `not` example: %j',
+  (prompt, expected) => {
+    const examples = [
+      'roll out the new version',
+      'release the api tonight',
+      'ship it',
+      'bring the fix live',
+    ]
+    const not = [
+      'explain what staging means',
+      'who pays for the staging machines',
+      'which services run in production',
+      'is staging down again',
+    ]
+    const when = { kind: 'examples' as const, examples, not }
+    const deploy = {
+      ...skill('deploy', 'Deploys services to staging and production.'),
+      triggers: [{ match: 'examples', inject: 'a.md', line: 1, when }],
+    }
+    const { matches } = matchTriggers(prompt, [deploy, ...skills.slice(1)])
+    expect(matches.map((match) => match.skill.name)).toEqual(expected)
+  },
+)
+
 describe('texts in a script without blanks', () => {
   const tidy = skill('tidy', '整理电脑上的文件：把散落的文件按项目分类到文件夹。', [
     '帮我把桌面上的文件整理一下，按项目分类',
