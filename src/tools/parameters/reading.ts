@@ -208,7 +208,13 @@ export class Reading {
 
   /** Returns the words that make an action depend on something, or exclude something: `if it is idle`, `all but db-2`. */
   conditions(): string[] {
-    return this.#openWords(conditions)
+    const isLike = ({ word, at }: Token) => {
+      const before = this.tokens[at - 1]
+      return word === 'like' && before && !isGrammar(plainWords(before.text).join(''))
+    }
+    // `a filter like A1` is another one; `I would like` is no condition.
+    const like = this.tokens.some((token) => !token.kind && isLike(token)) ? ['like'] : []
+    return [...this.#openWords(conditions), ...like]
   }
 
   /** Returns the words that choose among several things: `every container`, but not `all` of `mark_all_as_read`. */

@@ -170,11 +170,13 @@ it.each([
   'stop container db-2 if needed',
   'stop container db-2 unless you need it',
   'stop all but container db-2',
+  'stop a container like db-2',
 ])(
   'calls no tool that may change something for a condition or an exception: %s',
   async (request) => {
     expect((await carryOut(request, [stop])).calls).toEqual([])
-    expect((await carryOut('stop container db-2', [stop])).calls).toHaveLength(1)
+    for (const plain of ['stop container db-2', 'I would like you to stop container db-2'])
+      expect((await carryOut(plain, [stop])).calls).toHaveLength(1)
   },
 )
 
