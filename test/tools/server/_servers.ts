@@ -1,10 +1,21 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { type Runtime, systemRuntime } from '../../../src/core/runtime.ts'
 import type { ServerDefinition } from '../../../src/tools/config/model.ts'
 
 export const serverProgram: string = fileURLToPath(
   new URL('../../fixtures/programs/mcp-server.mjs', import.meta.url),
 )
+
+/** A runtime with the search path alone and a home of its own, in which sign-ins are looked up. */
+export function emptyRuntime(): Runtime {
+  return systemRuntime({
+    env: { PATH: process.env['PATH'] },
+    home: mkdtempSync(join(tmpdir(), 'servers-home-')),
+  })
+}
 
 /** A marker that no other process on this machine has. */
 export function newMarker(): string {

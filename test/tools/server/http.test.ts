@@ -2,10 +2,9 @@ import { createMcpHandler, McpServer } from '@modelcontextprotocol/server'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { systemRuntime } from '../../../src/core/runtime.ts'
 import { openServers, type ServerPool } from '../../../src/tools/server/pool.ts'
 import type { ServerDefinition } from '../../../src/tools/config/model.ts'
-import { definition } from './_servers.ts'
+import { definition, emptyRuntime } from './_servers.ts'
 
 let http: Server | undefined
 let pool: ServerPool | undefined
@@ -29,7 +28,7 @@ async function serve(listener: RequestListener): Promise<string> {
 function open(url: string, more: Partial<ServerDefinition> = {}, headers = {}): ServerPool {
   const transport = { kind: 'http', url, headers } as const
   pool = openServers([definition('far', transport, more)], {
-    runtime: systemRuntime({ env: {} }),
+    runtime: emptyRuntime(),
     answerLimit: 1_000_000,
   })
   return pool

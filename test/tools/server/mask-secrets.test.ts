@@ -1,9 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { systemRuntime } from '../../../src/core/runtime.ts'
 import type { ToolOutcome, ToolProgress } from '../../../src/tools/model.ts'
 import { openServers, type ServerPool } from '../../../src/tools/server/pool.ts'
 import { serverMask } from '../../../src/tools/server/read-answers.ts'
-import { definition } from './_servers.ts'
+import { definition, emptyRuntime } from './_servers.ts'
 
 const key = ['correct', 'horse', 'battery'].join(' ')
 const password = ['tr', 'oub4dor'].join('')
@@ -55,7 +54,7 @@ describe('a server that prints its secret', () => {
     const events: string[] = []
     pool = openServers(
       [definition('a', { kind: 'stdio', command: 'sh', args: ['-c', script], env })],
-      { runtime: systemRuntime(), onLog: (message) => events.push(message) },
+      { runtime: emptyRuntime(), onLog: (message) => events.push(message) },
     )
     const { failures } = await pool.list()
     const states = JSON.stringify(failures)
@@ -128,7 +127,7 @@ describe('an answer of a server that contains its secret', () => {
     const args = ['-e', program]
     const env = { MY_API_KEY: key }
     pool = openServers([definition('a', { kind: 'stdio', command: process.execPath, args, env })], {
-      runtime: systemRuntime(),
+      runtime: emptyRuntime(),
     })
     return await (await pool.get('a')).call(tool, {}, { onProgress })
   }

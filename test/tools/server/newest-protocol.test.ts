@@ -2,11 +2,10 @@ import { createMcpHandler, inputRequired, McpServer } from '@modelcontextprotoco
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { systemRuntime } from '../../../src/core/runtime.ts'
 import { openServers, type ServerPool } from '../../../src/tools/server/pool.ts'
 import { ToolCallError } from '../../../src/tools/errors.ts'
 import type { ToolServer } from '../../../src/tools/model.ts'
-import { definition } from './_servers.ts'
+import { definition, emptyRuntime } from './_servers.ts'
 
 let http: Server | undefined
 let pool: ServerPool | undefined
@@ -52,7 +51,7 @@ async function open(register: (server: McpServer) => void, asks = false): Promis
   const address = server.address()
   const port = typeof address === 'object' ? address?.port : 0
   const transport = { kind: 'http', url: `http://127.0.0.1:${port}/mcp`, headers: {} } as const
-  pool = openServers([definition('far', transport)], { runtime: systemRuntime({ env: {} }) })
+  pool = openServers([definition('far', transport)], { runtime: emptyRuntime() })
   return await pool.get('far')
 }
 

@@ -1,8 +1,7 @@
 import { afterEach, expect, it } from 'vitest'
-import { systemRuntime } from '../../../src/core/runtime.ts'
 import { openServers, type ServerPool } from '../../../src/tools/server/pool.ts'
 import type { ServerDefinition } from '../../../src/tools/config/model.ts'
-import { definition } from './_servers.ts'
+import { definition, emptyRuntime } from './_servers.ts'
 
 const answerInitialize = `
 require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
@@ -23,7 +22,7 @@ afterEach(async () => {
 })
 
 it('explains the timeout when a server lists no tools', async () => {
-  pool = openServers([silent({ callTimeoutMs: 1000 })], { runtime: systemRuntime() })
+  pool = openServers([silent({ callTimeoutMs: 1000 })], { runtime: emptyRuntime() })
   const { failures } = await pool.list()
   expect(failures).toMatchObject([
     { server: 'silent', message: 'The server silent runs and did not list its tools within 1 s' },
@@ -31,7 +30,7 @@ it('explains the timeout when a server lists no tools', async () => {
 })
 
 it('waits for a server at most as long as its caller', async () => {
-  pool = openServers([silent({})], { runtime: systemRuntime() })
+  pool = openServers([silent({})], { runtime: emptyRuntime() })
   const { failures } = await pool.list({ patienceMs: () => 50 })
   expect(failures).toMatchObject([
     { message: 'The server silent gave no answer within 0.05 s and was not waited for' },
@@ -42,7 +41,7 @@ it.each([
   ['http', 'http://127.0.0.1:44999/mcp', 'nothing answers there (ECONNREFUSED)'],
   ['sse', 'http://127.0.0.1:44999/sse', 'ECONNREFUSED'],
 ] as const)('reports over %s that no server answers there', async (kind, url, why) => {
-  pool = openServers([definition('down', { kind, url, headers: {} })], { runtime: systemRuntime() })
+  pool = openServers([definition('down', { kind, url, headers: {} })], { runtime: emptyRuntime() })
   const { failures } = await pool.list()
   expect(failures[0]?.message).toContain(why)
 })
