@@ -9,7 +9,7 @@ import type { ClientRecipe } from './clients.ts'
 import { longReference, makeHome, shortReference, snapshot, type TestHome } from './home.ts'
 import { type ModelServer, startModelServer } from '../model-server/server.ts'
 import { type ClientRun, runClient } from './run-client.ts'
-import { isShort, isSlow } from './short.ts'
+import { isShort, isTried } from './short.ts'
 import { toolSession } from './tool-checks.ts'
 
 export interface CheckResult {
@@ -48,7 +48,7 @@ const brokenHookChecks: ReadonlySet<CheckName> = new Set(['hook hangs', 'hook mi
 export function checksFor(platform: Platform): readonly CheckName[] {
   if (!isShort || platform === 'claude') return checkNames
   return checkNames.filter(
-    (name) => !alikeChecks.has(name) && !(isSlow(platform) && brokenHookChecks.has(name)),
+    (name) => !alikeChecks.has(name) && (isTried(platform) || !brokenHookChecks.has(name)),
   )
 }
 

@@ -11,7 +11,7 @@ import { type ClientRecipe, recipes } from './clients.ts'
 import { makeHome, shortReference, type TestHome, write } from './home.ts'
 import { runInProcess } from '../run-in-process.ts'
 import { runClient } from './run-client.ts'
-import { isShort, isSlow } from './short.ts'
+import { isTried } from './short.ts'
 
 const [reference = ''] = shortReference
 const rules = 'RULES 4711 OF after.'
@@ -80,10 +80,6 @@ function givenIn({ home }: TestHome): string[] {
 }
 
 const timesIn = (body: string, text = reference): number => body.split(text).length - 1
-/** Conversations are long: a short run has only one slow client in them. */
-const isTried = (client: TestedClient): boolean =>
-  !isShort || !isSlow(client) || client === 'copilot'
-
 const hasTools = (body: string): boolean => /"(?:tools|functionDeclarations)"/.test(body)
 
 it.each([

@@ -11,13 +11,12 @@ import { installClients, type TestedClient } from './cache.ts'
 import { type ClientRecipe, recipes } from './clients.ts'
 import { makeHome, shortReference, write } from './home.ts'
 import { runClient } from './run-client.ts'
-import { isShort } from './short.ts'
+import { isTried } from './short.ts'
 
 const markOf = /FOLDER-SKILL-[a-z0-9-]+/g
-/** In a short run without Qwen Code, whose folders are those of Gemini CLI with another name. */
 const clients = Object.keys(recipes)
   .filter((name): name is TestedClient => name in recipes)
-  .filter((name) => !isShort || name !== 'qwen')
+  .filter(isTried)
 
 function skill(directory: string, place: string, mark: string): void {
   const name = mark.toLowerCase()

@@ -6,12 +6,14 @@ import { installClients, type InstalledClient, type TestedClient } from './cache
 import { recipes } from './clients.ts'
 import { inParallel } from './in-parallel.ts'
 import { makeHome, type TestHome, write } from './home.ts'
+import { isTried } from './short.ts'
 import { startModelServer } from '../model-server/server.ts'
 import { bin } from '../command-line.ts'
 
 // Real clients as the executor of a chain's step, against a mock model. Arguments: names of clients.
 const names = process.argv.slice(2)
-const clients = (names.length > 0 ? names : Object.keys(agentClis)).filter(isAgentCli)
+const usual = Object.keys(agentClis).filter(isTried)
+const clients = (names.length > 0 ? names : usual).filter(isAgentCli)
 let failed = 0
 
 /** From the body, the arguments, the state, and the reference of a trigger. */

@@ -8,12 +8,13 @@ import { clientPackages, installClients, type TestedClient } from './cache.ts'
 import { type ClientRecipe, recipes } from './clients.ts'
 import { makeHome, shortReference, write } from './home.ts'
 import { runClient } from './run-client.ts'
-import { isShort } from './short.ts'
+import { isShort, isTried } from './short.ts'
 
 const places = ['.config/skillrail/config.json', 'project/.skillrail/config.json'] as const
 const isTested = (name: string): name is TestedClient => Object.hasOwn(clientPackages, name)
 const rows = Object.keys(clientPackages)
   .filter(isTested)
+  .filter(isTried)
   .flatMap((client, at) => placesFor(at).map((place) => ({ client, place })))
 
 /** In a short run, each place in every second client. */
