@@ -120,9 +120,10 @@ export async function checkClient(
     await model.close()
     rmSync(home.home, { recursive: true, force: true, maxRetries: 3 })
   }
-  const session = await toolSession(platform, client, recipe, 3)
+  const rounds = isTried(platform) ? 3 : 1
+  const session = await toolSession(platform, client, recipe, rounds)
   const { unguarded, falseDenials, firstEdits, isAdded, isCommandGuarded, output } = session
-  const isGuarded = firstEdits === 6 && unguarded + falseDenials === 0
+  const isGuarded = firstEdits === 2 * rounds && unguarded + falseDenials === 0
   const counts = `of ${firstEdits} first edits ${unguarded} unguarded, ${falseDenials} denied in vain`
   const seen = { code: 0, output, durationMs: 0 }
   note('reads before it edits', isGuarded ? undefined : counts, seen)
