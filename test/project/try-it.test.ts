@@ -6,15 +6,19 @@ import { expect, it, onTestFinished } from 'vitest'
 import { bin } from '../command-line.ts'
 import { pages } from './_pages.ts'
 
-it('runs every line of a first skill in the project that the reader has then', () => {
-  const lines = blockOf('docs/for-skill-authors.md', '## A first skill')
-  expect(lines.match(/^npx skillrail/gm)?.length).toBeGreaterThanOrEqual(9)
-  const stdout = runAll(lines)
-  expect(stdout).toContain('1 skill checked, valid')
-  expect(stdout).toContain('Deploy to staging first')
-  expect(stdout).toContain('deploy: success')
-  expect(stdout).toContain('1 skill')
-})
+it(
+  'runs every line of a first skill in the project that the reader has then',
+  { timeout: 180_000 },
+  () => {
+    const lines = blockOf('docs/for-skill-authors.md', '## A first skill')
+    expect(lines.match(/^npx skillrail/gm)?.length).toBeGreaterThanOrEqual(9)
+    const stdout = runAll(lines)
+    expect(stdout).toContain('1 skill checked, valid')
+    expect(stdout).toContain('Deploy to staging first')
+    expect(stdout).toContain('deploy: success')
+    expect(stdout).toContain('1 skill')
+  },
+)
 
 it('runs every line of a first rail in a Git repository', () => {
   const lines = blockOf('README.md', '## Your first rail')
