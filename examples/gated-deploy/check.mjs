@@ -14,7 +14,7 @@ try {
   assert.deepEqual(statuses(waiting), ['success', 'waiting', 'not_run'])
   assert.ok(!existsSync(page))
 
-  // Standard input is no terminal here, so nobody can be asked.
+  // Standard input is not a terminal here, so nobody can be asked.
   const { runId } = JSON.parse(waiting.stdout)
   assert.equal(skillrail('runs', 'approve', runId).status, 4)
   assert.ok(!existsSync(page))

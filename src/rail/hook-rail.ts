@@ -12,8 +12,8 @@ import { denialWithoutState } from './unknown-guards.ts'
 
 /**
  * Answers the events of a client for a rail. In a session without a rail, in a project without an open one, the hook
- * looks for one file and in one folder, before a tool for two more, and loads nothing. Another process does the slow work: it starts chains, and runs
- * checks and scripts.
+ * looks for one file and in one folder, before a tool for two more, and loads nothing. Another process does the slow
+ * work: it starts chains, and runs checks and scripts.
  */
 export const railHook: RailHook = createRailHook()
 
@@ -86,7 +86,7 @@ function mayMatter(runtime: RailEvent['runtime'], reaches: ReadonlySet<Reach>): 
   return statesHere(runtime, reaches)?.length !== 0
 }
 
-/** Whether a prompt may decide about a rail, such as one that failed in another session. */
+/** Whether a prompt may be a decision about a rail, such as one that failed in another session. */
 function isAboutRail(prompt: string): boolean {
   return /\brail\b/.test(prompt)
 }

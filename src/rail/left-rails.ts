@@ -15,8 +15,8 @@ export interface LeftRail extends RailSession {
 }
 
 /**
- * Returns the open rails of this project that no session continues: their client has ended, or the client's process
- * has begun this session in place of theirs, as after `/clear`.
+ * Returns the open rails of this project that no session continues: their client has ended, or its process has
+ * replaced their session with this one, as after `/clear`.
  */
 export function leftRails(
   { runtime, platform, payload: { session } }: RailEvent,

@@ -8,8 +8,8 @@ import type { Runtime } from '#core/runtime'
 import { makePrivateDirectory, removeIfThere } from '#core/write-files'
 import { railsDirectory } from './place.ts'
 
-// An empty file beside the state of a rail says by its name in which project the rail matters to other sessions.
-// With these marks, the hook of a session elsewhere reads no state. A state without a mark matters everywhere.
+// The name of an empty file beside the state of a rail says in which project the rail matters to other sessions.
+// So the hook of a session elsewhere need not read the state. A state without such a mark matters everywhere.
 
 /** What a rail can mean for other sessions of its project; nothing after its end. */
 export type Reach = 'open' | 'failed' | 'ended'
@@ -21,8 +21,8 @@ export const openRails: ReadonlySet<Reach> = new Set<Reach>(['open'])
 export const unendedRails: ReadonlySet<Reach> = new Set<Reach>(['open', 'failed'])
 
 /**
- * Writes the state of a rail so that each moment has a mark that is true, also after a crash: the new mark
- * precedes the state, and earlier marks go after it. Must be called under the lock of the state.
+ * Writes the state of a rail, with a correct mark at each moment, also after a crash: the new mark is written
+ * before the state, and earlier marks are removed after it. The caller must hold the lock of the state.
  *
  * @throws the system error if the mark or the state cannot be written; the state is then unchanged
  */
@@ -41,7 +41,7 @@ export function writeMarked(
   if (isNew) removeMarks(statePath, mark)
 }
 
-/** Removes the marks of a state, except for one. A mark that remains costs time and has no other effect. */
+/** Removes the marks of a state, except for one. A mark that is left behind only costs time. */
 export function removeMarks(statePath: string, except?: string): void {
   const directory = dirname(statePath)
   const prefix = `${basename(stem(statePath))}.`

@@ -162,12 +162,12 @@ async function importLibraries(): Promise<{ draft7: Compiler; draft2020: Compile
 
 type BoundedAnswer<T> = { inTime: true; value: T } | { inTime: false }
 
-/** How much longer than its CPU time work can take while other programs keep the processors busy. */
+/** The highest ratio of elapsed time to CPU time that is allowed for on a busy machine. */
 const maxSlowdown = 10
 
 /**
- * Stops synchronous work after `limitMs`, also inside a regular expression. No sandbox. Work that got too
- * little of a busy machine's CPU in this time is done once more, with the time for as much CPU.
+ * Stops synchronous work after `limitMs`, also inside a regular expression. No sandbox. If a busy machine gave the
+ * work too little CPU time, it is done once more with a limit that allows for this.
  *
  * @param cpuMs CPU time of this process so far
  */
