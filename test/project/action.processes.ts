@@ -298,8 +298,9 @@ describe('the GitHub Action on a pull request that needs a proof', () => {
 
   it.each([
     ['true', true],
+    ['True', true],
     ['false', false],
-  ])('asks for the files of the end if proof-same-files is %s: %s', (given, expected) => {
+  ])('requires the files at the end of the run if proof-same-files is %s: %s', (given, expected) => {
     const program = 'checkout/node_modules/.bin/skillrail'
     rmSync(join(root, program), { force: true })
     write(program, '#!/bin/sh\necho "called: $*"\n', 0o755)
