@@ -164,12 +164,18 @@ async function attempt(
 async function refuseChanged(tool: ToolSummary, server: ToolServer, context: CallContext) {
   const { hold, signal } = context
   if (!hold) return
-  const { tools } = await server.list({ signal, reuse: true }).catch((error: unknown) => {
+  const { tools, problems } = await server.list({ signal, reuse: true }).catch((error: unknown) => {
     if (error instanceof SkillrailError) throw error
     const message = `the server ${tool.server} did not list its tools, so nothing says whether ${tool.id} changed: ${messageOf(error)}`
     throw new ToolCallError({ kind: 'protocol', message, delivered: 'no' }, { cause: error })
   })
   const definition = tools.find(({ name }) => name === tool.name)
+  if (!definition && problems.length > 0) {
+    // A definition that cannot be read is left out of the list, and is not the accepted one.
+    const message = `${tool.id} is held back: its server does not list it in a form that can be read`
+    const hint = 'Run `skillrail tools refresh`, which says why.'
+    throw new ToolRefusedError({ code: 'tool-held-back', message, hint })
+  }
   const held = definition && hold(tool, definition)
   if (held) throw new ToolRefusedError({ code: 'tool-held-back', ...held })
 }

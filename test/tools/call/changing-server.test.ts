@@ -29,3 +29,12 @@ it.each([
     expect(project.calls()).toEqual([])
   },
 )
+
+it('makes no call of a tool whose definition has become too large to read', async () => {
+  const project = scriptedProject(before)
+  await project.run(['tools', 'refresh'])
+  change(project, { set: { inputSchema: { type: 'object', title: 'x'.repeat(1024 * 1024) } } })
+  const { code, stderr } = await project.run(['tools', 'call', 'things__set', 'n=4'])
+  expect([code, stderr]).toEqual([4, expect.stringContaining('is held back')])
+  expect(project.calls()).toEqual([])
+})
