@@ -72,6 +72,8 @@ export class Connection {
   readonly #hasHeaders: boolean
   /** The last list of tools; undefined: the server was not asked, or its tools changed. */
   #listed: ListedTools | undefined
+  /** How often the server has said that its tools changed. */
+  #changes = 0
   #isClosed = false
 
   constructor(definition: ServerDefinition, server: OpenedServer, { note, mask }: OpenOptions) {
@@ -81,6 +83,7 @@ export class Connection {
     this.#mask = mask
     this.#hasHeaders = definition.transport.kind === 'http' && client.getProtocolEra() === 'modern'
     client.setNotificationHandler('notifications/tools/list_changed', () => {
+      this.#changes++
       this.#listed = undefined
       note('its tools have changed')
     })
@@ -103,8 +106,10 @@ export class Connection {
 
   async list({ signal, reuse = false }: ListToolsOptions = {}): Promise<ListedTools> {
     if (reuse && this.#listed) return this.#listed
+    const changes = this.#changes
     const toolList = await this.#listAnew(signal)
-    this.#listed = toolList
+    // A list of several pages may have changed while it was read.
+    this.#listed = changes === this.#changes ? toolList : undefined
     return toolList
   }
 
