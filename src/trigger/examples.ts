@@ -107,5 +107,6 @@ function withoutExclusions(text: string, names: readonly string[]): string {
     .join('\n')
 }
 
-/** A negation at the start of a sentence. Chinese has no blank after it. */
-const exclusionPattern = /^[^\p{L}]*(?:(?:do\s+not|don['’]t|never|not?)\b|[不勿])/iu
+/** A negation at the start of a sentence, but not `not only` or `no-code`. Chinese has no blank after it. */
+const exclusionPattern =
+  /^[^\p{L}]*(?:(?:do\s+not|don['’]t|never|not?)\b(?!\s+only\b|-)|[不勿](?![仅但只光]))/iu

@@ -113,6 +113,15 @@ it('ranks a skill by an exclusion in the description of another skill that names
   expect(first?.id).toBe('shrink-files')
 })
 
+it.each([
+  ['Merges PDFs. Not only texts: it can also compress videos.', 'compress the videos'],
+  ['Merges PDFs. No-code tool to compress videos.', 'compress the videos'],
+  ['合并文档。不仅合并，也压缩视频。', '压缩视频'],
+])('keeps a sentence that only looks like an exclusion: %j', (description, prompt) => {
+  const rank = prepareRanker(skillDocuments([...skills, skill('merge', description)]))
+  expect(rank(prompt).ranked.map(({ id }) => id)).toContain('merge')
+})
+
 it('keeps a first sentence that begins with a negation', () => {
   const backup = skill('backup', 'Never lose a database again. Copies it every night.')
   const [first] = prepareRanker(skillDocuments([...skills, backup]))('lose no database').ranked
