@@ -129,8 +129,8 @@ function isOnlyAbout(request: string, id: string, tools: PlanTools): boolean {
 }
 
 /**
- * Whether a request starts with a word of a tool that shows something, but in another form: `transition X to Done` is an
- * action, and does not ask for `get_transitions`.
+ * Whether a request starts with another form of a word in the name of a tool that shows something: `transition X to Done`
+ * is an action, and does not ask for `get_transitions`.
  */
 function isVerbOfOther(request: string, tool: ToolDefinition): boolean {
   const { first, name } = new Reading(request, tool, new Set())
@@ -156,8 +156,8 @@ function calledTool(request: string, route: Route, tools: PlanTools): string | u
     const definition = tool === null ? undefined : tools.definition(tool)
     const own = tools.definition(candidate)
     if (tool === null || !definition || !own) return []
-    const isShown = tools.reads?.(candidate) === true && startsWithShowing(request)
-    const words = nameWords(plain, ownName(candidate, tools.tools), own, isShown)
+    const asksToSee = tools.reads?.(candidate) === true && startsWithShowing(request)
+    const words = nameWords(plain, ownName(candidate, tools.tools), own, asksToSee)
     const count = Math.max(phraseWords(request, plain, definition, tools), words)
     // One word, such as `search`, calls a tool only if no other one is as likely.
     const isClear = count > 1 || (count === 1 && route.decision === 'answer' && route.tool === tool)
@@ -195,28 +195,32 @@ function withoutSlots(request: string, { slots }: Pick<Route, 'slots'>): string 
   return text
 }
 
-/** How many words of a tool's name the request says; 0 if one is missing. `PR` says two words. */
+/**
+ * How many words of a tool's name the request says; 0 if one is missing. `PR` says two words. Words of the server need
+ * not be said, and neither does the verb of a tool that shows something if `asksToSee`.
+ */
 function nameWords(
   plain: string,
   name: string,
   { server }: ToolDefinition,
-  isShown: boolean,
+  asksToSee: boolean,
 ): number {
-  const all = plainWords(name)
-  const ofServer = new Set(plainWords(server))
-  const words = plainWords(plain)
-  const said = new Set(words.map(stemOf))
-  const short = plain.split(/\W+/).flatMap((word) => wordsOfInitials(word, all))
-  const isSaid = (word: string) => said.has(stemOf(word)) || short.includes(word)
-  const [verb = '', ...object] = all.filter((word) => !ofServer.has(word))
-  const isShowing = isShown && showingVerbs.has(verb)
-  const own = [...(isShowing ? [] : [verb]), ...object].filter((word) => !isGrammar(word))
-  const shared = all.filter((word) => ofServer.has(word) && isSaid(word))
-  const isWhole = own.every(isSaid) && own.length + (isShowing ? shared.length : 0) > 0
-  return isWhole ? own.length + shared.length + (isShowing ? 1 : 0) : 0
+  const words = plainWords(name)
+  const serverWords = new Set(plainWords(server))
+  const stems = new Set(plainWords(plain).map(stemOf))
+  const initials = plain.split(/\W+/).flatMap((word) => wordsOfInitials(word, words))
+  const isSaid = (word: string) => stems.has(stemOf(word)) || initials.includes(word)
+  const [verb = '', ...object] = words.filter((word) => !serverWords.has(word))
+  const impliesVerb = asksToSee && showingVerbs.has(verb)
+  const required = (impliesVerb ? object : [verb, ...object]).filter((word) => !isGrammar(word))
+  const saidOfServer = words.filter((word) => serverWords.has(word) && isSaid(word))
+  // A verb alone does not name a tool.
+  const isNamed = required.length > 0 || (impliesVerb && saidOfServer.length > 0)
+  if (!isNamed || !required.every(isSaid)) return 0
+  return required.length + saidOfServer.length + (impliesVerb ? 1 : 0)
 }
 
-/** Whether a request only asks to see something, with whatever word: `show issue 5` for `get_issue`. */
+/** Whether a request asks to see something: `show issue 5` also calls `get_issue`. */
 function startsWithShowing(request: string): boolean {
   const words = plainWords(request)
   return showingVerbs.has(words.find((word) => word === 'get' || !isGrammar(word)) ?? '')

@@ -80,8 +80,8 @@ export function mapParameters(
 }
 
 /**
- * Whether a parameter chooses between actions of the description, so that its default would be a guess. It is none if the
- * request's verb is the default: `add the labels …`.
+ * Whether a parameter chooses between actions of the description, so that its default would be a guess. It is not a guess
+ * if the request's verb is the default: `add the labels …`.
  */
 export function isOpenAction(
   { choices, default: chosen }: Parameter,
@@ -289,7 +289,7 @@ function isLabel(label: Token, parameter: Parameter, value: Beside): boolean {
   const isText = /\s/.test(first?.text ?? '')
   if (isId && (isBare || isText || value.naming)) return false
   if (first?.kind && isOtherThanId(parameter, first.kind, first.text)) return false
-  // `due date` names a date, and is no value of `due_on`.
+  // `due date` names a date, and is not a value of `due_on`.
   if (isBare && !parameter.items) {
     const noun = words.findLast((one) => one !== 'name' && one !== 'title') ?? words.at(-1)
     return (noun === word || words.at(-1) === word) && !isGrammar(word)

@@ -135,7 +135,7 @@ function formOf({ kind = 'identifier', text }: Pick<Token, 'kind' | 'text'>): Sl
   return isFile ? 'path' : kind
 }
 
-/** A text in quotes is a name, not an ID. An ID has no blanks, and is no file name such as `notes.md`. */
+/** A text in quotes is a name, not an ID. An ID has no blanks, and is not a file name such as `notes.md`. */
 export function isOtherThanId(parameter: Parameter, kind: SlotKind, text: string): boolean {
   const isFile = kind === 'path' && /^[^/\\]+\.[a-z]\w*$/i.test(text)
   return (

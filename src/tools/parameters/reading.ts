@@ -138,7 +138,7 @@ export class Reading {
 
   isKnown(token: Token): boolean {
     const { stem, word } = token
-    // `to Done` says a value, though `done` is grammar.
+    // `Done` of `to Done` is a value, although `done` is a word of grammar.
     if (token.isProper && ['to', 'as'].includes(this.tokens[token.at - 1]?.word ?? '')) {
       return this.#vocabulary.has(stem)
     }
@@ -165,7 +165,7 @@ export class Reading {
   unplaced(): string[] {
     const left = this.tokens.filter((token) => {
       if (this.isUsed(token)) return false
-      // `do not close page 3` is no request to close it.
+      // `do not close page 3` does not ask to close it.
       const isOpen = this.#doubtful.has(token) || (token.negated && !isGrammar(token.word))
       return isOpen || !(this.#isNaming(token) || this.isOfTool(token))
     })
@@ -212,7 +212,7 @@ export class Reading {
       const before = this.tokens[at - 1]
       return word === 'like' && before && !isGrammar(plainWords(before.text).join(''))
     }
-    // `a filter like A1` is another one; `I would like` is no condition.
+    // `a filter like A1` means another filter; `I would like` is not a condition.
     const like = this.tokens.some((token) => !token.kind && isLike(token)) ? ['like'] : []
     return [...this.#openWords(conditions), ...like]
   }

@@ -1,7 +1,7 @@
 import { plainWords, stemOf } from '#rank/words'
 import type { JsonObject } from '#core/json'
 import type { ToolDefinition } from '#tools/model'
-import { type Parameter, parametersOf } from './parameter.ts'
+import { isIdentifier, type Parameter, parametersOf } from './parameter.ts'
 import { takesForm } from './place-by-form.ts'
 import { ownDescription, saysItReads } from './reading.ts'
 
@@ -53,16 +53,18 @@ function requiredNames({ inputSchema }: ToolDefinition): string[] {
   return parametersOf(inputSchema).flatMap(({ name, required }) => (required ? [name] : []))
 }
 
-const identityWords: readonly string[] = 'id ids uid uuid gid guid number key slug ref token'.split(
-  ' ',
-)
+/** Words that say which thing is meant, beside those of IDs. */
+const identityWords: readonly string[] = ['number', 'key', 'slug', 'ref', 'token']
 
 /** Whether a parameter can only say which thing is meant: by its name, a path, or the address of what the tool is for. */
 function isIdentity(parameter: Parameter, toolStems: ReadonlySet<string>): boolean {
   const { words } = parameter
   const isAddress = takesForm(parameter, 'url') && words.some((word) => toolStems.has(stemOf(word)))
   return (
-    words.some((word) => identityWords.includes(word)) || takesForm(parameter, 'path') || isAddress
+    isIdentifier(parameter) ||
+    words.some((word) => identityWords.includes(word)) ||
+    takesForm(parameter, 'path') ||
+    isAddress
   )
 }
 

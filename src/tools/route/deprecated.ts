@@ -13,7 +13,7 @@ const marks = [
 /** How far the name of a successor can be behind the mark. */
 const nearMark = 200
 
-/** So that it is no candidate beside the one that it stood before. */
+/** So that it is not a candidate beside its replacement. */
 const partLeft = 0.4
 
 export interface Deprecation {
