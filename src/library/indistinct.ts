@@ -1,5 +1,5 @@
 import type { Diagnostic } from '#core/errors'
-import { addTo } from '#rank/words'
+import { addTo } from '#core/lists'
 import type { SkillInfo } from './model.ts'
 
 type ComparedSkill = Pick<SkillInfo, 'name' | 'path' | 'description' | 'fields'>

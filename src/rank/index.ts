@@ -1,5 +1,5 @@
+import { addTo } from '#core/lists'
 import {
-  addTo,
   charactersOf,
   comparedWords,
   sentencesOf,

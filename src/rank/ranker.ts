@@ -1,3 +1,4 @@
+import { addTo } from '#core/lists'
 import { editDistance } from '#core/text'
 import {
   allTerms,
@@ -8,7 +9,7 @@ import {
   vector,
 } from './index.ts'
 import { namesIn } from './names.ts'
-import { addTo, charactersOf, properNames, stemOf, type Word, wordsOf } from './words.ts'
+import { charactersOf, properNames, stemOf, type Word, wordsOf } from './words.ts'
 
 export interface Ranked {
   id: string

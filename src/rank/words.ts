@@ -70,12 +70,6 @@ export function stemOf(word: string): string {
   return stem
 }
 
-export function addTo<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value): void {
-  const list = lists.get(key)
-  if (!list) lists.set(key, [value])
-  else list.push(value)
-}
-
 export function termsOf(stems: readonly string[]): string[] {
   return stems.flatMap((stem, at) => (at === 0 ? [stem] : [stem, `${stems[at - 1]} ${stem}`]))
 }

@@ -1,6 +1,6 @@
 import { nearest, shellWord } from '#core/text'
 import { isObject, type JsonValue, type JsonObject } from '#core/json'
-import { addTo } from '#rank/words'
+import { addTo } from '#core/lists'
 import { parameterNames } from '#tools/cache/tool-index'
 import type { ToolDefinition } from '#tools/model'
 import { coerceText, type Parameter, parametersOf } from '#tools/parameters/parameter'

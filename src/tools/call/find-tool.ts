@@ -1,5 +1,5 @@
 import { editDistance } from '#core/text'
-import { addTo } from '#rank/words'
+import { addTo } from '#core/lists'
 import type { ToolDefinition, ToolSummary } from '#tools/model'
 import { clientPrefix, lastSegment } from '#tools/workflow/match'
 import type { CallContext } from './context.ts'
