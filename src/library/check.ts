@@ -24,7 +24,12 @@ export function checkLibrary({ runtime, settings }: CheckContext): Check[] {
     { name: 'skills', status: isBad ? 'warning' : 'ok', found: counts, advice },
     ...(doubtful.length === 0 ? [] : [findings]),
     ...indistinctSkills(skills).map(({ path, message, hint }): Check => {
-      return { name: 'skills alike', status: 'warning', found: `${path}: ${message}`, advice: hint }
+      return {
+        name: 'similar skills',
+        status: 'warning',
+        found: `${path}: ${message}`,
+        advice: hint,
+      }
     }),
     ...catalogueChecks([...skills, ...conflicts, ...shadowed]),
     ...places.map(({ path, message, hint, severity }): Check => {

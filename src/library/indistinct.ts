@@ -5,8 +5,8 @@ import type { SkillInfo } from './model.ts'
 type ComparedSkill = Pick<SkillInfo, 'name' | 'path' | 'description' | 'fields'>
 
 /**
- * Warns of skills with other names that have one description, or one example of a prompt: neither a model nor
- * the examples can then tell which of them a prompt means. Case and blanks do not count.
+ * Warns of skills with different names that have the same description or the same example of a prompt: then neither a
+ * model nor the examples can tell which of them a prompt means. Case and blanks do not count.
  */
 export function indistinctSkills(skills: readonly ComparedSkill[]): Diagnostic[] {
   const byDescription = new Map<string, ComparedSkill[]>()

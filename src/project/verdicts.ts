@@ -120,8 +120,8 @@ function usedSkillFiles(options: DiscoverOptions, root: string): string[] {
 }
 
 /**
- * Adds what is wrong with a skill beside others: skills of one name in one place, of which none can be used, and
- * skills that nothing tells apart. Every project with a validated skill is searched.
+ * Adds the problems that a skill has because of other skills: several with one name in one place, of which none can be
+ * used, and several that cannot be told apart. Every project with a validated skill is searched.
  */
 export function withConflicts(
   verdicts: readonly SkillVerdict[],
@@ -140,10 +140,10 @@ export function withConflicts(
   const found = new Map<string, Diagnostic[]>()
   for (const cwd of projects) {
     const { skills, conflicts } = discoverSkills({ ...settled, runtime: { ...runtime, cwd } })
-    const about = conflicts.flatMap((info) =>
+    const nameConflicts = conflicts.flatMap((info) =>
       info.diagnostics.filter(({ code }) => code === 'skill-conflict'),
     )
-    for (const one of [...about, ...indistinctSkills(skills)])
+    for (const one of [...nameConflicts, ...indistinctSkills(skills)])
       addTo(found, realPathOf(one.path) ?? one.path, one)
   }
   if (found.size === 0) return [...verdicts]

@@ -12,8 +12,8 @@ import { denialWithoutState } from './unknown-guards.ts'
 
 /**
  * Answers the events of a client for a rail. In a session without a rail, in a project without an open one, the hook
- * looks for one file and in one folder, before a tool for two more, and loads nothing. Another process does the slow
- * work: it starts chains, and runs checks and scripts.
+ * looks for one file and in one folder, before a tool call for two more paths, and loads nothing. Another process does
+ * the slow work: it starts chains, and runs checks and scripts.
  */
 export const railHook: RailHook = createRailHook()
 

@@ -11,7 +11,7 @@ import { terminalLine } from './words.ts'
 /** An open rail that no session continues. */
 export interface LeftRail extends RailSession {
   /** Why no session continues it, for a user. */
-  left: 'its client was closed' | 'its session was left'
+  left: 'its client was closed' | 'its session has ended'
 }
 
 /**
@@ -35,7 +35,7 @@ export function leftRails(
     }
     const isSame =
       own?.kind === 'client' && client === platform && isSameProcess(own.process, clientProcess)
-    return isSame ? [{ ...rail, left: 'its session was left' }] : []
+    return isSame ? [{ ...rail, left: 'its session has ended' }] : []
   })
 }
 

@@ -11,7 +11,7 @@ import { railsDirectory } from './place.ts'
 // The name of an empty file beside the state of a rail says in which project the rail matters to other sessions.
 // So the hook of a session elsewhere need not read the state. A state without such a mark matters everywhere.
 
-/** What a rail can mean for other sessions of its project; nothing after its end. */
+/** What a rail means for other sessions of its project: an open one denies calls, a failed one can be given up. */
 export type Reach = 'open' | 'failed' | 'ended'
 
 /** The rails that the hook of any session reads in its project. */
@@ -52,8 +52,8 @@ export function removeMarks(statePath: string, except?: string): void {
 }
 
 /**
- * Returns the names of the state files that can matter to a session here. Undefined if the folder cannot be listed:
- * guards may be there.
+ * Returns the names of the state files that can matter to a session here. Undefined if the folder cannot be listed,
+ * because guards may be there.
  */
 export function statesHere(runtime: Runtime, reaches: ReadonlySet<Reach>): string[] | undefined {
   const names = namesIn(railsDirectory(runtime))

@@ -11,15 +11,18 @@ import { answerRequest } from './work.ts'
 import { readRailWord, terminalLine } from './words.ts'
 
 /** What a word in a terminal did to a rail. */
-export interface RailReply {
+export interface RailReply extends RailLine {
+  /** Whether the word had an effect, or only asked for the state. */
+  hasWorked: boolean
+  /** The other open chains of this project, if the word only asked for the state. */
+  others?: readonly RailLine[]
+}
+
+interface RailLine {
   runId: string
   chain: string
-  /** What happened, in one line for the user. */
+  /** What happened, or the state, in one line for the user. */
   line: string
-  /** Whether the word had an effect, or asked for nothing else than the state. */
-  hasWorked: boolean
-  /** The other open chains of this project, if only the state was asked for. */
-  others?: readonly Omit<RailReply, 'others' | 'hasWorked'>[]
 }
 
 /**
@@ -34,13 +37,13 @@ export async function sayInTerminal(
   { words, run }: { words: readonly string[]; run: string | undefined },
 ): Promise<RailReply> {
   const { runtime } = context
-  const meant = railsToMean(project, run)
-  const [rail, ...others] = meant
+  const rails = railsMeant(project, run)
+  const [rail, ...others] = rails
   const word = readRailWord(['rail', ...words].join(' '), stepsOf(rail))
   if (word?.word === 'status') {
     return { ...standingOf(rail), hasWorked: true, others: others.map(standingOf) }
   }
-  if (others.length > 0) throw ambiguous(meant)
+  if (others.length > 0) throw ambiguous(rails)
   const { runId, chain, session } = rail
   if (word === undefined) {
     throw wrongUse(`"${safeLine(words.join(' '))}" is not a word for a rail`, knownWords)
@@ -73,8 +76,8 @@ export async function sayInTerminal(
 
 const knownWords = 'Words: status, pause, resume, retry, stop, or accept STEP WHY.'
 
-/** Finds the rail of a run, or those of this project. */
-function railsToMean(
+/** Returns the rails of a run, or those of this project; throws if there are none. */
+function railsMeant(
   { workspace, context }: ChainProject,
   run: string | undefined,
 ): [RailSession, ...RailSession[]] {
@@ -105,7 +108,7 @@ function ambiguous(rails: readonly RailSession[]): RunStateError {
   )
 }
 
-function standingOf(rail: RailSession): Omit<RailReply, 'others' | 'hasWorked'> {
+function standingOf(rail: RailSession): RailLine {
   const { runId, chain } = rail
   return { runId, chain, line: statusLine(rail) }
 }

@@ -300,14 +300,17 @@ describe('the GitHub Action on a pull request that needs a proof', () => {
     ['true', true],
     ['True', true],
     ['false', false],
-  ])('requires the files at the end of the run if proof-same-files is %s: %s', (given, expected) => {
-    const program = 'checkout/node_modules/.bin/skillrail'
-    rmSync(join(root, program), { force: true })
-    write(program, '#!/bin/sh\necho "called: $*"\n', 0o755)
-    const { log } = runProof({ ...inputs, 'proof-same-files': given }, event)
-    expect(log).toContain('called: runs check-proof')
-    expect(log.includes('--same-files')).toBe(expected)
-  })
+  ])(
+    'requires the files at the end of the run if proof-same-files is %s: %s',
+    (given, expected) => {
+      const program = 'checkout/node_modules/.bin/skillrail'
+      rmSync(join(root, program), { force: true })
+      write(program, '#!/bin/sh\necho "called: $*"\n', 0o755)
+      const { log } = runProof({ ...inputs, 'proof-same-files': given }, event)
+      expect(log).toContain('called: runs check-proof')
+      expect(log.includes('--same-files')).toBe(expected)
+    },
+  )
 
   it('fails without a pull request or the name of a chain', () => {
     expect(runProof(inputs)).toMatchObject({ code: 1, outputs: { proof: '2' } })

@@ -20,7 +20,7 @@ function under(version: string, program: string) {
 it.each([
   ['dev/need-node.mjs', '22.17.1'],
   ['dev/release-branch.mjs', '20.20.2'],
-])('says which Node it needs where it is too old: %s', (program, version) => {
+])('says which Node it needs if this one is too old: %s', (program, version) => {
   const { status, stderr } = under(version, program)
   const [line, ...others] = stderr.trim().split('\n')
   expect([status, line, others]).toEqual([1, expect.stringContaining(version), []])

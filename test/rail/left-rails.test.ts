@@ -128,7 +128,7 @@ it.each(['claude', 'gemini', 'pi', 'qwen'] as const)(
     expect(session.standing()).toBe('working')
     session.use('s2')
     const said = JSON.stringify(await session.prompt('hello'))
-    expect(said).toContain('The chain ship is open at work, and its session was left.')
+    expect(said).toContain('The chain ship is open at work, and its session has ended.')
     const [, before, tool] = eventsOf(client)
     const push = async () =>
       JSON.stringify((await session.send({ ...before, ...tool('git push') })) ?? '')
@@ -141,7 +141,7 @@ it.each(['claude', 'gemini', 'pi', 'qwen'] as const)(
   },
 )
 
-it('cannot tell a session that was left in Codex, where all windows share a process', async () => {
+it('says nothing of a chain whose session has ended in Codex, where all windows share a process', async () => {
   const session = makeSession(skills, 'codex')
   await session.prompt('$ship')
   session.use('s2')

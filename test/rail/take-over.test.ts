@@ -97,7 +97,7 @@ it('stops a chain whose run was deleted, and does not continue it', async () => 
   expect(await session.bash('git push')).toContain('belongs to the step')
   await session.prompt('rail stop')
   // The same process has left the session of the other chain for this one.
-  expect(await session.bash('git push')).toContain('its session was left')
+  expect(await session.bash('git push')).toContain('its session has ended')
   session.sendAs({ kind: 'client', process: { pid: 4000, startedAt: 'two' } })
   expect(await session.bash('git push')).toBeUndefined()
 })

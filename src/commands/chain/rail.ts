@@ -12,7 +12,7 @@ export const command = defineCommand<RailReply>()({
   options: {
     run: option.text(
       '--run <run>',
-      'the run of the chain (default: the only one here; status says all)',
+      'the run of the chain (default: the only one here; status shows all)',
     ),
   },
   details:

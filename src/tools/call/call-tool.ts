@@ -166,7 +166,7 @@ async function refuseChanged(tool: ToolSummary, server: ToolServer, context: Cal
   if (!hold) return
   const { tools, problems } = await server.list({ signal, reuse: true }).catch((error: unknown) => {
     if (error instanceof SkillrailError) throw error
-    const message = `the server ${tool.server} did not list its tools, so nothing says whether ${tool.id} changed: ${messageOf(error)}`
+    const message = `the server ${tool.server} did not list its tools, so it is not known whether ${tool.id} changed: ${messageOf(error)}`
     throw new ToolCallError({ kind: 'protocol', message, delivered: 'no' }, { cause: error })
   })
   const definition = tools.find(({ name }) => name === tool.name)

@@ -478,8 +478,8 @@ function emptied(name: string): VariableProblem {
 }
 
 /**
- * A server would get the text `${NAME}` in place of a key or an address, so it does not start. A lower-case
- * `$name` without braces can also be part of a password or a script: POSIX names of the environment are upper-case.
+ * A server would get the text `${NAME}` in place of a key or an address, so it does not start. A lower-case `$name`
+ * without braces may be a part of a password or a script, because variables usually have upper-case names.
  */
 function withoutValue(text: string, name: string): VariableProblem {
   const message = `the variable ${name} is not set`

@@ -200,7 +200,7 @@ describe('two skills of one name in one place', () => {
   })
 })
 
-describe('skills that nothing tells apart', () => {
+describe('skills that cannot be told apart', () => {
   const examples = (...texts: string[]) =>
     `triggers:\n  - examples: [${texts.join(', ')}]\n    inject: a.md`
 
@@ -214,7 +214,7 @@ describe('skills that nothing tells apart', () => {
     })
     const { skills } = await validate(place)
     const doctor = await runInProcess(['doctor'], { cwd: place.project, home: place.home })
-    expect(doctor.stdout.includes('skills alike')).toBe(
+    expect(doctor.stdout.includes('similar skills')).toBe(
       skills.some(({ diagnostics }) => diagnostics.some(({ code }) => code.endsWith('-shared'))),
     )
     return skills.map(({ diagnostics }) =>
@@ -236,7 +236,7 @@ describe('skills that nothing tells apart', () => {
     expect(same).toEqual([['example-shared'], ['example-shared']])
   })
 
-  it('are not reported if only one of them means a prompt', async () => {
+  it('are not reported if their descriptions and examples differ', async () => {
     const different = await found(
       { more: examples('make a chart') },
       { more: examples('make a table') },
