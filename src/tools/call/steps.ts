@@ -262,9 +262,12 @@ function memberAt(root: JsonValue, name: string, path: string): JsonValue {
 
 const maxNamedFields = 12
 
-/** What can be referred to in a value: `it has the fields id, title`. */
+/** Says which parts a value has: `it has the fields id, title`. */
 function partsOf(value: JsonValue): string {
-  if (isList(value)) return `it has ${amount(value.length, 'item')}, the first is [0]`
+  if (isList(value)) {
+    const items = amount(value.length, 'item')
+    return value.length === 0 ? 'it is an empty list' : `it has ${items}, the first is [0]`
+  }
   if (!isObject(value)) return 'it is a single value without fields'
   const names = Object.keys(value)
   if (names.length === 0) return 'it has no fields'

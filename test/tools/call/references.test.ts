@@ -53,6 +53,12 @@ it.each([
   expect(bindParameters({ value: written }, variables)).toEqual({ ok: false, message })
 })
 
+it('says of an item of an empty list that the list is empty', () => {
+  const message = '$none[0] has no value; it is an empty list'
+  const bound = bindParameters({ value: '$none[0]' }, new Map([['none', []]]))
+  expect(bound).toEqual({ ok: false, message })
+})
+
 it('reports a reference before its value exists', () => {
   const declared = new Set(['later'])
   expect(bindParameters({ a: 'x $later' }, new Map(), declared)).toEqual({
