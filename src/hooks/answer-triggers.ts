@@ -90,8 +90,9 @@ async function answerTool(
   for (const reference of readNow) claimReference(runtime, conversation, reference, turn)
   const id = fingerprint(payload.toolInput)
   const required = matches.flatMap(({ trigger }) => (isRequired(trigger) ? trigger.inject : []))
+  const { slowness = 1 } = hook.request
   const isDenied = (one: InjectedReference): boolean =>
-    required.includes(one.path) && claimDenial(runtime, conversation, one, id)
+    required.includes(one.path) && claimDenial(runtime, conversation, one, id, slowness)
   const denied = event === 'before' ? injected.filter(isDenied) : []
   if (denied.length === 0) {
     const optional = injected.filter(({ path }) => event === 'after' || !required.includes(path))

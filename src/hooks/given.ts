@@ -82,9 +82,11 @@ interface Mark {
 }
 
 /**
- * The model made a call before it could read a denial if the call follows the denial this closely.
+ * On an idle machine, a call that follows a denial this closely was made before the model could read the
+ * denial. Each denial opens the window again, up to `longestWindows` times in all.
  */
 const denialWindowMs = 1500
+const longestWindows = 8
 
 /** Records that a reference is injected. Returns false if another turn injected it already. */
 export function claimReference(
@@ -103,13 +105,14 @@ export function claimReference(
 
 /**
  * Whether a call is denied so that the model reads the reference first. The same call is allowed
- * again.
+ * again. With `slowness` 2, everything on this machine takes twice the usual time.
  */
 export function claimDenial(
   runtime: Runtime,
   conversation: Conversation,
   reference: InjectedReference,
   call: string,
+  slowness: number,
 ): boolean {
   const now = runtime.now()
   const line = `${now} ${call}\n`
@@ -121,8 +124,11 @@ export function claimDenial(
   }
   if (earlierMark === undefined) return true
   const denials = earlierMark.split('\n').slice(1, -1)
-  const since = now - Number.parseInt(denials[0] ?? '0', 10)
-  if (since > denialWindowMs || denials.some((denial) => denial.endsWith(` ${call}`))) return false
+  const since = (denial: string | undefined) => now - Number.parseInt(denial ?? '0', 10)
+  const isRead =
+    since(denials.at(-1)) > denialWindowMs * Math.min(slowness, longestWindows) ||
+    since(denials[0]) > denialWindowMs * longestWindows
+  if (isRead || denials.some((denial) => denial.endsWith(` ${call}`))) return false
   appendFileSync(markPath(runtime, conversation, reference), line)
   return true
 }

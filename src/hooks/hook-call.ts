@@ -19,6 +19,8 @@ export interface HookRequest {
   input: string
   /** The runtime of the process; the client's working directory is in the input. */
   runtime: Runtime
+  /** How many times longer than on an idle machine a process takes now, at least 1; default: 1. */
+  slowness?: number
   /** Enforces a chain in the session; it is asked before any trigger. */
   rail?: RailHook | undefined
   /** Applies workflows to MCP calls. */

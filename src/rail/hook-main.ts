@@ -36,6 +36,7 @@ if (major < 20) {
 async function answer(client: Platform): Promise<HookAnswer> {
   try {
     const input = readInput()
+    const slowness = currentSlowness()
     const runtime = systemRuntime({ elapsed: monotonicMs })
     return await runHook({
       platform: client,
@@ -43,6 +44,7 @@ async function answer(client: Platform): Promise<HookAnswer> {
       event,
       input,
       runtime,
+      slowness,
       rail: railHook,
       workflows: workflowHook,
     })
@@ -57,6 +59,12 @@ async function tellOfOldNode(found: string): Promise<void> {
   if (!existsSync(launcher)) return
   const { spawnSync } = await import('node:child_process')
   spawnSync(launcher, [platform, rest[0] ?? '-', 'old-node', found], { stdio: 'inherit' })
+}
+
+/** The time since this process started, relative to the processor time that it got. */
+function currentSlowness(): number {
+  const { user, system } = process.cpuUsage()
+  return Math.max(1, (process.uptime() * 1_000_000) / (user + system))
 }
 
 /** Avoids the clock of `performance`, which Node would have to load. */

@@ -26,6 +26,9 @@ export interface Asking {
   part?: { number: number; of: number } | undefined
   input?: string | undefined
   event?: string | undefined
+  slowness?: number | undefined
+  /** Milliseconds by which the clock is ahead of the other calls. */
+  later?: number | undefined
 }
 
 /** A home of its own with an empty project in it; the clock is ahead, so that indexes settle. */
@@ -55,7 +58,9 @@ export function makeFixture(): Fixture {
       const head = `---\nname: ${name}\ndescription: For tests.\ntriggers:\n${list.join('')}---\n`
       return write(`${place}/${name}/SKILL.md`, `${head}\n# ${name}\n`)
     },
-    ask(platform, prompt, { payload, env: more, part = { number: 1, of: 1 }, input, event } = {}) {
+    ask(platform, prompt, asking = {}) {
+      const { payload, env: more, part = { number: 1, of: 1 }, input, event } = asking
+      const { slowness = 1, later = 0 } = asking
       const sent = { session_id: 's', cwd: project, prompt, ...payload }
       return runHook({
         platform,
@@ -63,7 +68,8 @@ export function makeFixture(): Fixture {
         event,
         input: input ?? JSON.stringify(sent),
         workflows: workflowHook,
-        runtime: systemRuntime({ cwd: home, env: { ...env, ...more }, now }),
+        slowness,
+        runtime: systemRuntime({ cwd: home, env: { ...env, ...more }, now: () => now() + later }),
       })
     },
   }

@@ -66,6 +66,21 @@ describe('a trigger on files', () => {
     expect(stdout).toContain('deny')
   })
 
+  it('denies parallel calls that arrive late because the machine is slow, and many in a row', async () => {
+    const { ask, project } = makeProject(required)
+    const decisionOf = async (name: string, later: number, slowness: number) => {
+      const tool_input = { file_path: join(project, `src/${name}.tsx`) }
+      const payload = { hook_event_name: 'PreToolUse', tool_name: 'Edit', tool_input }
+      const { stdout } = await ask('claude', '', { payload, later, slowness })
+      return stdout === '' ? 'allow' : JSON.parse(stdout).hookSpecificOutput.permissionDecision
+    }
+    expect(await decisionOf('a', 0, 1)).toBe('deny')
+    expect(await decisionOf('b', 4000, 4)).toBe('deny')
+    expect(await decisionOf('c', 5000, 1)).toBe('deny')
+    expect(await decisionOf('d', 9000, 1)).toBe('allow')
+    expect(await decisionOf('e', 20_000, 100)).toBe('allow')
+  })
+
   it('sees the command of a line that also has a patch', async () => {
     const { run } = makeProject(`${onPush}    require: true\n`)
     const answer = await run('git push # *** Begin Patch')
