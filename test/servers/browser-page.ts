@@ -31,15 +31,26 @@ interface Message {
   error?: { message: string }
 }
 
+/** A real browser. */
+export interface Browser {
+  /** Opens an empty page that shares no storage with other pages. */
+  newPage(): Promise<BrowserPage>
+  close(): Promise<void>
+}
+
 interface BrowserOptions {
   /** Whether pages learn that a program drives the browser, as `navigator.webdriver` says. */
   saysDriven?: boolean
 }
 
-/** Opens a separate browser with one empty page, and drives it by its DevTools protocol. */
-export async function openBrowserPage({
-  saysDriven = true,
-}: BrowserOptions = {}): Promise<BrowserPage> {
+/** Opens a separate browser with one empty page. */
+export async function openBrowserPage(options: BrowserOptions = {}): Promise<BrowserPage> {
+  const browser = await openBrowser(options)
+  return { ...(await browser.newPage()), close: browser.close }
+}
+
+/** Starts a browser that is driven by its DevTools protocol. */
+export async function openBrowser({ saysDriven = true }: BrowserOptions = {}): Promise<Browser> {
   const profile = mkdtempSync(join(tmpdir(), 'skillrail-browser-'))
   const silent = saysDriven ? [] : ['--disable-blink-features=AutomationControlled']
   const words = [...flags, ...silent, `--user-data-dir=${profile}`, 'about:blank']
@@ -48,19 +59,37 @@ export async function openBrowserPage({
     detached: true,
     env: { PATH: '/usr/bin:/bin', HOME: profile },
   })
+  const address = await browserAddress(profile)
+  const connection = await connect(address)
+  return {
+    async newPage() {
+      const { browserContextId } = await connection.send('Target.createBrowserContext')
+      const { targetId } = await connection.send('Target.createTarget', {
+        url: 'about:blank',
+        browserContextId,
+      })
+      const page = await connect(new URL(`/devtools/page/${String(targetId)}`, address).href)
+      return drivenPage(page, async () => {
+        page.close()
+        await connection.send('Target.disposeBrowserContext', { browserContextId })
+      })
+    },
+    async close() {
+      connection.close()
+      await end(browser)
+      rmSync(profile, { recursive: true, force: true, maxRetries: 10 })
+    },
+  }
+}
+
+/** Drives a page, and records what it asks for and what goes wrong in it. */
+async function drivenPage(
+  { send, onEvent }: Connection,
+  close: () => Promise<void>,
+): Promise<BrowserPage> {
   const requests: string[] = []
   const incidents: string[] = []
-  const pending = new Map<number, (message: Message) => void>()
-  const socket = await connect(await pageAddress(profile))
-  let last = 0
-
-  socket.addEventListener('message', ({ data }) => {
-    const message: Message = JSON.parse(String(data))
-    if (message.id !== undefined) pending.get(message.id)?.(message)
-    else note(message)
-  })
-
-  function note({ method = '', params = {} }: Message): void {
+  onEvent(({ method = '', params = {} }) => {
     if (method === 'Network.requestWillBeSent') requests.push(textAt(params, 'request', 'url'))
     if (method === 'Page.javascriptDialogOpening') {
       incidents.push(`dialog: ${textAt(params, 'message')}`)
@@ -78,17 +107,7 @@ export async function openBrowserPage({
       if (isPolicy) incidents.push(`policy: ${textAt(params, 'entry', 'text')}`)
       else if (isError) incidents.push(`console: ${textAt(params, 'entry', 'text')}`)
     }
-  }
-
-  async function send(method: string, params: object = {}): Promise<Message['result']> {
-    const id = ++last
-    const answer = new Promise<Message>((resolve) => pending.set(id, resolve))
-    socket.send(JSON.stringify({ id, method, params }))
-    const { result, error } = await answer
-    pending.delete(id)
-    if (error !== undefined) throw new Error(`${method}: ${error.message}`)
-    return result
-  }
+  })
 
   async function evaluate(expression: string): Promise<unknown> {
     const result = await send('Runtime.evaluate', {
@@ -97,7 +116,7 @@ export async function openBrowserPage({
       returnByValue: true,
       userGesture: true,
     })
-    const thrown = result?.['exceptionDetails']
+    const thrown = result['exceptionDetails']
     if (thrown !== undefined) throw new Error(`${expression}: ${JSON.stringify(thrown)}`)
     return valueAt(result, 'result', 'value')
   }
@@ -140,11 +159,7 @@ export async function openBrowserPage({
       const result = await send('Page.captureScreenshot', { format: 'png' })
       return Buffer.from(textAt(result, 'data'), 'base64')
     },
-    async close() {
-      socket.close()
-      await end(browser)
-      rmSync(profile, { recursive: true, force: true, maxRetries: 10 })
-    },
+    close,
   }
 }
 
@@ -169,31 +184,51 @@ function codeOf(key: string): { windowsVirtualKeyCode?: number } {
   return code === undefined ? {} : { windowsVirtualKeyCode: code }
 }
 
-/** Where the page is driven from: the browser writes its port into its profile. */
-async function pageAddress(profile: string): Promise<string> {
+/** Where the browser is driven from: it writes its port into its profile. */
+async function browserAddress(profile: string): Promise<string> {
   const file = join(profile, 'DevToolsActivePort')
   for (let waited = 0; waited < 20_000; waited += 50) {
-    const port = existsSync(file) ? readFileSync(file, 'utf8').split('\n')[0] : undefined
-    if (port !== undefined && port !== '') {
-      const answer = await fetch(`http://127.0.0.1:${port}/json/list`)
-      const targets: { type: string; webSocketDebuggerUrl: string }[] = JSON.parse(
-        await answer.text(),
-      )
-      const page = targets.find(({ type }) => type === 'page')
-      if (page !== undefined) return page.webSocketDebuggerUrl
-    }
+    const [port = '', path = ''] = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []
+    if (path !== '') return `ws://127.0.0.1:${port}${path}`
     await sleep(50)
   }
   throw new Error('the browser did not start')
 }
 
-async function connect(address: string): Promise<WebSocket> {
+/** A socket of the DevTools protocol. */
+interface Connection {
+  send(method: string, params?: object): Promise<Readonly<Record<string, unknown>>>
+  onEvent(listener: (event: Message) => void): void
+  close(): void
+}
+
+async function connect(address: string): Promise<Connection> {
   const socket = new WebSocket(address)
+  const pending = new Map<number, (message: Message) => void>()
+  const listeners: ((event: Message) => void)[] = []
+  let last = 0
+  socket.addEventListener('message', ({ data }) => {
+    const message: Message = JSON.parse(String(data))
+    if (message.id !== undefined) pending.get(message.id)?.(message)
+    else for (const listener of listeners) listener(message)
+  })
   await new Promise((resolve, reject) => {
     socket.addEventListener('open', resolve, { once: true })
     socket.addEventListener('error', reject, { once: true })
   })
-  return socket
+  return {
+    async send(method, params = {}) {
+      const id = ++last
+      const answer = new Promise<Message>((resolve) => pending.set(id, resolve))
+      socket.send(JSON.stringify({ id, method, params }))
+      const { result = {}, error } = await answer
+      pending.delete(id)
+      if (error !== undefined) throw new Error(`${method}: ${error.message}`)
+      return result
+    },
+    onEvent: (listener) => void listeners.push(listener),
+    close: () => socket.close(),
+  }
 }
 
 async function end(browser: ChildProcess): Promise<void> {

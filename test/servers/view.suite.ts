@@ -12,7 +12,7 @@ import { makeViewProject, type ViewProject } from '../view/_project.ts'
 import { openTestView, type TestView } from '../view/_view.ts'
 import { resultOf, runSaying, standing, projectSaying } from '../view/project-saying.ts'
 import { attack, gained } from './attack.ts'
-import { type BrowserPage, openBrowserPage } from './browser-page.ts'
+import { type Browser, type BrowserPage, openBrowser } from './browser-page.ts'
 import { hostileTexts } from './hostile-texts.ts'
 import { listenOnLoopback } from './loopback.ts'
 import { isMissing, skipReason } from './needs.ts'
@@ -38,9 +38,14 @@ const typeInto = (selector: string, text: string): string => `{
 }`
 
 describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chromium')}`, () => {
+  let browser: Browser
   let page: BrowserPage
+  beforeAll(async () => {
+    browser = await openBrowser()
+  })
+  afterAll(() => browser.close())
   beforeEach(async () => {
-    page = await openBrowserPage()
+    page = await browser.newPage()
     await page.resize({ width: 1200, height: 760 })
   })
   afterEach(() => page.close())
@@ -253,9 +258,14 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
     })
 
     describe('at a gate', () => {
+      let ownBrowser: Browser
       let person: BrowserPage
+      beforeAll(async () => {
+        ownBrowser = await openBrowser({ saysDriven: false })
+      })
+      afterAll(() => ownBrowser.close())
       beforeEach(async () => {
-        person = await openBrowserPage({ saysDriven: false })
+        person = await ownBrowser.newPage()
         await person.resize({ width: 1200, height: 760 })
       })
       afterEach(() => person.close())
