@@ -1,7 +1,7 @@
 import { allSteps, isChain, stepOfKey } from './plan-model.ts'
 import { voidKeys } from './rework.ts'
 import type { RunJournal } from './run-journal.ts'
-import { statusOfRun } from './step-result.ts'
+import { isFailed, isFinal, statusOfRun } from './step-result.ts'
 
 /** A run as a list shows it. */
 export interface ListedRun {
@@ -13,6 +13,8 @@ export interface ListedRun {
   /** Counts the plan's steps, except excluded ones and chains. */
   steps: number
   finishedSteps: number
+  /** Those of the finished steps that failed. */
+  failedSteps: number
   /** ISO 8601, as is `updatedAt`. */
   startedAt: string
   updatedAt: string
@@ -41,6 +43,16 @@ export function railText({ client, step, waitsFor }: ListedRail): string {
   return parts.length === 0 ? client : `${client}: ${parts.join(', ')}`
 }
 
+/** Counts the steps of a run: `4/5, 1 failed, 1 not run`. */
+export function stepCounts({ status, steps, finishedSteps, failedSteps }: ListedRun): string {
+  const unrun = isFinal(status) ? steps - finishedSteps : 0
+  return [
+    `${finishedSteps}/${steps}`,
+    ...(failedSteps > 0 ? [`${failedSteps} failed`] : []),
+    ...(unrun > 0 ? [`${unrun} not run`] : []),
+  ].join(', ')
+}
+
 /** @param rail the open rail of the run; after its end the journal knows the client alone */
 export function listedRun(
   journal: RunJournal,
@@ -48,19 +60,25 @@ export function listedRun(
 ): ListedRun {
   const { runId, skill, at, imported } = journal.run
   const voidResults = voidKeys(journal)
-  const finishedNames = new Set(
-    [...journal.done.keys()].filter((key) => !voidResults.has(key)).map((key) => stepOfKey(key)),
+  // The last attempt of a step counts.
+  const outcomes = new Map(
+    [...journal.done].flatMap(([key, { outcome }]) =>
+      voidResults.has(key) ? [] : [[stepOfKey(key), outcome]],
+    ),
   )
   const steps = allSteps(journal.plan.root).filter(
     (step) => !isChain(step) && step.excluded !== true,
   )
+  const finished = steps.flatMap(({ step }) => outcomes.get(step) ?? [])
   return {
     runId,
     skill,
     status: serverStatus ?? statusOfRun(journal, journal.path),
     arguments: journal.run.arguments,
     steps: steps.length,
-    finishedSteps: steps.filter(({ step }) => finishedNames.has(step)).length,
+    finishedSteps: finished.length,
+    failedSteps: finished.filter((one) => one.kind === 'finished' && isFailed(one.output.status))
+      .length,
     startedAt: at,
     updatedAt: journal.updatedAt,
     imported: imported && (true as const),

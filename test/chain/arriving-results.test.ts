@@ -245,6 +245,20 @@ describe('runs', () => {
     expect((await json('runs', 'list')).runs).toMatchObject([{ steps: 2, finishedSteps: 2 }])
   })
 
+  it('count failed steps, and steps that were not run, also in a nested chain', async () => {
+    project.write('main', { metadata: ['chain: |', '  inner', '  after when=inner.success'] })
+    project.write('inner', { metadata: ['chain: good bad'] })
+    project.write('good', { run: 'echo good' })
+    project.write('bad', { run: 'exit 1' })
+    project.write('after', { run: 'echo after' })
+    await project.run(['run', 'main'])
+    expect((await json('runs', 'list')).runs).toMatchObject([
+      { steps: 3, finishedSteps: 2, failedSteps: 1 },
+    ])
+    const { stdout } = await project.run(['runs', 'list'])
+    expect(stdout).toContain('  2/3, 1 failed, 1 not run  ')
+  })
+
   it('call a command when they wait, fail or end', async () => {
     project.write('good', { run: 'echo done' })
     project.write('bad', { run: 'exit 1' })

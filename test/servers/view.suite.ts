@@ -781,6 +781,7 @@ const rowOf = (runId: string) => ({
   status: 'success',
   arguments: [],
   finishedSteps: 1,
+  failedSteps: 0,
   startedAt: '2026-01-01T00:00:00.000Z',
   updatedAt: '2026-01-01T00:00:00.000Z',
 })

@@ -137,6 +137,7 @@ export function projectSaying(text: string, more: Partial<Stub> = {}): ProjectVi
           status: text,
           arguments: [text],
           finishedSteps: 1,
+          failedSteps: 0,
           startedAt: '2026-01-01T00:00:00.000Z',
           updatedAt: text,
         },

@@ -21,7 +21,7 @@ import {
   type RunRecord,
 } from '#chain/run-journal'
 import { allSteps, stepOfKey } from '#chain/plan-model'
-import { type ListedRun, listedRun, railText } from '#chain/listed-run'
+import { type ListedRun, listedRun, railText, stepCounts } from '#chain/listed-run'
 import { readResult } from '#chain/run-chain'
 import { removeRuns, type RunStore } from '#chain/run-store'
 import { executionsOf, isFinal, type ShownRun, statusOfRun } from '#chain/step-result'
@@ -67,7 +67,7 @@ export const list = defineCommand<{
         safeLine(run.skill),
         cell(run.arguments.map(shellWord).join(' '), 30),
         run.imported ? `${run.status} (imported)` : run.status,
-        `${run.finishedSteps}/${run.steps}`,
+        stepCounts(run),
         duration(timeBetween(Date.parse(run.startedAt), Date.parse(now))),
         ...(run.rail ? [safeLine(railText(run.rail))] : []),
       ]),

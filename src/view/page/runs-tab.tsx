@@ -35,7 +35,7 @@ export function RunsTab({ id }: { id: string | undefined }) {
   )
 }
 
-function Row({ runId, skill, status, finishedSteps, startedAt, rail }: ListedRun) {
+function Row({ runId, skill, status, finishedSteps, failedSteps, startedAt, rail }: ListedRun) {
   return (
     <>
       <RowHead name={skill}>
@@ -44,6 +44,7 @@ function Row({ runId, skill, status, finishedSteps, startedAt, rail }: ListedRun
       <div class="about">
         <code>{runId}</code> <Clock iso={startedAt} />
         {`, ${amount(finishedSteps, 'step')} finished`}
+        {failedSteps > 0 && `, ${failedSteps} failed`}
         {rail && `, ${railWords(rail)}`}
       </div>
     </>
