@@ -367,13 +367,14 @@ function planTask(
     return { ...plannedTask, executor: 'script', script: skill.script }
   }
   if (!instructions) {
-    const place = calledFrom === skill.path ? '' : ` (step ${step})`
+    const subject =
+      calledFrom === skill.path ? `the skill ${skill.name}: it` : `the step ${step}: its skill`
     diagnostics.push({
       code: 'no-executor',
       severity: 'error',
-      message: `nothing can execute the skill ${skill.name}${place}: it has instructions but no script`,
+      message: `nothing executes ${subject} has no script`,
       path: skill.path,
-      hint: 'Give it a script (scripts/run.sh), or add --via CLIENT or --model provider:name, or report each step: skillrail chain start.',
+      hint: 'Add scripts/run.sh, --via CLIENT or --model provider:name, or report the steps: skillrail chain start.',
     })
     return { ...plannedTask, executor: 'none' }
   }

@@ -26,6 +26,7 @@ import {
   systemReason,
   UsageError,
   diagnosticText,
+  withoutRepeatedHints,
 } from '#core/errors'
 
 /** Runs one command line. No other function turns an error into words and an exit code. */
@@ -205,7 +206,7 @@ export function failureText(error: unknown, verbose: boolean): string {
   const knownError = asSkillrailError(error)
   const lines = [`skillrail: ${messageOf(knownError ?? error)}`]
   if (knownError) {
-    for (const diagnostic of knownError.diagnostics) {
+    for (const diagnostic of withoutRepeatedHints(knownError.diagnostics)) {
       lines.push(`  ${diagnosticText(diagnostic, (_format, text) => text)}`)
     }
     if (knownError.hint !== undefined) lines.push(knownError.hint)

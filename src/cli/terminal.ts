@@ -6,10 +6,12 @@ import { statsOf } from '#core/read-files'
 import {
   type Diagnostic,
   diagnosticText,
+  errorsIn,
   messageOf,
   SkillrailError,
   systemCode,
   UsageError,
+  withoutRepeatedHints,
 } from '#core/errors'
 import { columnsOf, cutToColumns, linesText, safeText, withoutGithubCommands } from '#core/text'
 import type { Runtime } from '#core/runtime'
@@ -171,9 +173,9 @@ export function createOutput({
       for (const writeNow of writes) writeNow()
     },
     diagnostics(diagnostics: readonly Diagnostic[]): void {
-      for (const diagnostic of diagnostics) {
-        const silent = quiet && diagnostic.severity !== 'error'
-        if (!silent) write(stderr, `${called(diagnosticText(diagnostic, style))}\n`)
+      const printed = quiet ? errorsIn(diagnostics) : diagnostics
+      for (const diagnostic of withoutRepeatedHints(printed)) {
+        write(stderr, `${called(diagnosticText(diagnostic, style))}\n`)
       }
     },
   }

@@ -154,6 +154,14 @@ export function errorsIn(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   return diagnostics.filter(({ severity }) => severity === 'error')
 }
 
+/** Keeps a hint that several diagnostics in a row have only at the last of them. */
+export function withoutRepeatedHints(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  return diagnostics.map((one, at) => {
+    const isRepeated = one.hint === diagnostics[at + 1]?.hint
+    return isRepeated ? { ...one, hint: undefined } : one
+  })
+}
+
 /** Returns `path:line:column: severity: message [code]`, with the hint on a separate line. */
 export function diagnosticText(
   diagnostic: Diagnostic,

@@ -39,6 +39,14 @@ describe('the plan of a chain that has steps without a script', () => {
     )
   })
 
+  it('is refused by run with the same command, printed once', async () => {
+    const { cli } = plans()
+    const { code, stderr } = await cli('run', 'ship')
+    expect(code).toBe(3)
+    expect(stderr).toContain('nothing executes the step publish: its skill has no script')
+    expect(stderr.match(/skillrail hooks install\./g)).toHaveLength(1)
+  })
+
   it('is not an error once a client has the hook, while run still refuses', async () => {
     const { plan, cli } = plans()
     expect((await cli('hooks', 'install', 'claude')).code).toBe(0)

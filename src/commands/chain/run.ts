@@ -61,7 +61,7 @@ export const command = defineCommand<Result, ChainEvent>()({
   jobSummary: true,
 })
 
-/** Says how an agent client executes a chain that nothing here can run. */
+/** Says how an agent client executes a chain that nothing here can run, or what it lacks. */
 async function withRailHint(
   error: unknown,
   context: RunContext,
@@ -73,9 +73,12 @@ async function withRailHint(
   if (!diagnostics.some((one) => one.code === 'no-executor')) return error
   const plan = await planForClients(context, name, options)
   const rail = plan.diagnostics.find((one) => one.code === 'rail-executes')
-  if (rail === undefined) return error
-  const hint = `Or ${rail.message}.`
-  return new ChainPlanError(code, message, hint, { diagnostics, cause: error })
+  const planned = plan.diagnostics.find((one) => one.code === 'no-executor')
+  const hint = rail && `Or ${rail.message}.`
+  const hinted = diagnostics.map((one) =>
+    one.code === 'no-executor' ? { ...one, hint: planned?.hint ?? one.hint } : one,
+  )
+  return new ChainPlanError(code, message, hint, { diagnostics: hinted, cause: error })
 }
 
 function isPlan(result: Result): result is PlanAnswer {
