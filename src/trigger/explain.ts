@@ -132,7 +132,7 @@ function exampleVerdict(
     : [
         `it is only ${sure} and fires from ${100 * sureFrom} % on`,
         ...verdict.missing.map((name) => `the skill does not mention ${name}`),
-        ...(verdict.rival === undefined ? [] : [`${verdict.rival} is nearly as like it`]),
+        ...(verdict.rival === undefined ? [] : [`${verdict.rival} fits nearly as well`]),
       ].join('; ')
   const nearest = example === '' ? '' : `, nearest to the example \`${example}\``
   const reason = `the prompt is most like this skill, ${why}${nearest}, but ${but}`
