@@ -1,8 +1,9 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, sep } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { compareText, SkillrailError } from '#core/errors'
 import { indentedJson, objectOf, parseJson } from '#core/json'
+import { shellWord } from '#core/text'
 import type { SkillInfo } from '#library/model'
 import { manifestSchema } from '#library/plugins'
 import { listSkillFiles } from '#library/skill-files'
@@ -26,15 +27,33 @@ interface PackedFile {
 export function packPlugin(
   name: string,
   skills: readonly SkillInfo[],
-  client?: PackagedClient,
+  { client, version }: { client?: PackagedClient | undefined; version?: string | undefined } = {},
 ): PackedFile[] {
   const [first] = skills
   const all = `Skills: ${skills.map((one) => one.name).join(', ')}`
   const description = skills.length === 1 ? (first?.description ?? '') : all
-  const facts = { name, version: first?.fields.metadata['version'] ?? '0.1.0', description }
+  const ofSkill = first?.fields.metadata['version']
+  const facts = { name, version: version ?? ofSkill ?? '0.1.0', description }
   const manifest = indentedJson({ $schema: manifestSchema, ...facts })
   const own = client ? filesOfPackage(client, facts) : [fileOf('plugin.json', manifest)]
   return [...own, ...skills.flatMap(filesOfSkill)]
+}
+
+/** Returns what a user does to install a plugin from its folder. */
+export function installationOf(client: PackagedClient, name: string, directory: string): string {
+  const folder = shellWord(directory)
+  switch (client) {
+    case 'claude':
+    case 'copilot':
+      return `${client} plugin marketplace add ${folder} && ${client} plugin install ${name}@${name}`
+    case 'gemini':
+    case 'qwen':
+      return `${client} extensions install ${folder}`
+    case 'pi':
+      return `pi install ${folder}`
+    case 'opencode':
+      return `add ${JSON.stringify(pathToFileURL(directory).href)} to "plugin" in opencode.json`
+  }
 }
 
 type PluginFacts = Record<'name' | 'version' | 'description', string>

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { allSkillsMark } from '../../src/hooks/adapters.ts'
@@ -58,9 +58,27 @@ describe('plugin pack', () => {
     expect(readdirSync(join(project, '.agents/plugins'))).toEqual(['portable'])
   })
 
+  it('writes the given version, and says how each client installs the plugin', async () => {
+    const { project, pack } = skills()
+    const args = ['skills/deploy', '--version', '3.0.0-beta.1', '--client', 'claude', 'opencode']
+    const { stdout } = await pack(...args, '--json')
+    const { plugins }: { plugins: { client?: string; install?: string }[] } = JSON.parse(stdout)
+    const directory = join(project, 'deploy-plugin')
+    const manifest = readFileSync(join(directory, 'portable/plugin.json'), 'utf8')
+    expect(JSON.parse(manifest)).toMatchObject({ version: '3.0.0-beta.1' })
+    expect(plugins.map(({ install }) => install)).toEqual([
+      undefined,
+      `claude plugin marketplace add ${directory}/claude && claude plugin install deploy@deploy`,
+      `add "file://${directory}/opencode" to "plugin" in opencode.json`,
+    ])
+    const printed = await pack('skills/deploy', '--out', 'made', '--client', 'qwen')
+    expect(printed.stdout).toContain(`\n  qwen extensions install ${project}/made/qwen\n`)
+  })
+
   it.each([
     [['nowhere'], 'has no SKILL.md', 2],
     [['skills/deploy', '--name', 'Not Valid'], 'cannot be the name of a plugin', 2],
+    [['skills/deploy', '--version', 'newest'], '"newest" is not a version', 2],
     [['skills/deploy', '--client', 'cursor'], 'there are no packages for cursor', 2],
     [['skills/deploy', '--out', 'skills'], 'exists already; nothing was written', 1],
   ])('refuses %j: %s', async (args, message, code) => {

@@ -10,7 +10,12 @@ import { skillAt } from '#library/find-skill'
 import { isPluginName } from '#library/plugins'
 import type { SkillInfo } from '#library/model'
 import { findSkillFiles } from '#library/walk'
-import { type PackagedClient, packagedClients, packPlugin } from '#hooks/pack-plugin'
+import {
+  installationOf,
+  type PackagedClient,
+  packagedClients,
+  packPlugin,
+} from '#hooks/pack-plugin'
 import { validateSkills } from '#project/validate-skills'
 
 interface PackResult {
@@ -20,6 +25,8 @@ interface PackResult {
     client: PackagedClient | undefined
     directory: string
     files: readonly { path: string; bytes: number }[]
+    /** What a user does to install it; undefined for `portable`. */
+    install: string | undefined
   }[]
   written: boolean
   /** The warnings of `validate` about the skills. */
@@ -31,14 +38,21 @@ export const command = defineCommand<PackResult>()({
   options: {
     out: option.text('--out <dir>', 'write into this new folder (default: NAME-plugin)'),
     name: option.text('--name <name>', 'name of the plugin (default: that of the folder)'),
+    version: option.text('--version <version>', 'such as 1.2.0 (default: that of the first skill)'),
     client: option.list('--client <name...>', `for these only: ${packagedClients.join(', ')}`),
     dryRun: option.flag('--dry-run', 'list the files and write nothing'),
   },
   details:
     'Writes a folder `portable` for clients of Agent Plugins, and one with the hook for each client.',
   examples: ['hooks pack .agents/skills/deploy --client claude --dry-run'],
-  async run(context, { arguments: [sourcePath = ''], out, name: named, client, dryRun }) {
+  async run(context, { arguments: [sourcePath = ''], ...values }) {
     const { runtime, settings } = context
+    const { out, name: named, version, client, dryRun } = values
+    if (version !== undefined && !isSemanticVersion(version)) {
+      const message = `"${version}" is not a version`
+      const hint = 'Give one of the form 1.2.0 or 1.2.0-beta.1 with --version.'
+      throw new UsageError({ code: 'plugin-version-invalid', message, hint })
+    }
     const requested = client.map(packagedClient)
     const source = resolve(runtime.cwd, sourcePath)
     const options = discoverOptionsFrom(runtime, settings)
@@ -65,7 +79,13 @@ export const command = defineCommand<PackResult>()({
     if (!diagnostics) return undefined
     const packed = [undefined, ...chosen].map((one) => {
       const directory = join(target, one ?? 'portable')
-      return { client: one, directory, files: packPlugin(name, skills, one) }
+      const install = one && installationOf(one, name, directory)
+      return {
+        client: one,
+        directory,
+        files: packPlugin(name, skills, { client: one, version }),
+        install,
+      }
     })
     for (const { directory, files } of dryRun ? [] : packed) {
       for (const { path, bytes, mode } of files) {
@@ -81,8 +101,9 @@ export const command = defineCommand<PackResult>()({
   },
   render: ({ plugins, written }) =>
     linesText(
-      plugins.flatMap(({ directory, files }) => [
+      plugins.flatMap(({ directory, files, install }) => [
         safeLine(`${directory}: ${amount(files.length, 'file')}`),
+        ...(written && install !== undefined ? [safeLine(`  ${install}`)] : []),
         ...(written ? [] : files.map(({ path, bytes }) => safeLine(`  ${path} (${bytes} bytes)`))),
       ]),
     ),
@@ -109,6 +130,10 @@ async function warningsAbout(
     throw new SkillrailError({ code: 'plugin-skill-invalid', message, diagnostics: errors })
   }
   return diagnostics.filter(({ severity }) => severity === 'warning')
+}
+
+function isSemanticVersion(text: string): boolean {
+  return /^\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?$/.test(text)
 }
 
 function packagedClient(name: string): PackagedClient {
