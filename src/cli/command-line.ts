@@ -31,7 +31,7 @@ export function parseCommandLine(
   for (const [syntax, help] of Object.entries(command.arguments ?? {})) {
     program.argument(syntax, help)
   }
-  program.addHelpText('after', commandLines(commandsHere) + helpTail(command))
+  program.addHelpText('after', commandLines(commandsHere) + helpTail(command, program))
   const call = parseWith(program, entry, argv)
   if (call.kind === 'help') return call
   const rawValues = program.opts<Record<string, unknown>>()
@@ -155,10 +155,14 @@ function commandLines(entries: readonly CommandEntry[]): string {
   return `\nCommands:\n${lines.join('')}`
 }
 
-function helpTail({ details, examples }: AnyCommand): string {
+/** As wide as the options above it are without a terminal. */
+const detailsWidth = 80
+
+function helpTail({ details, examples }: AnyCommand, program: Parser): string {
   const title = examples.length === 1 ? 'Example:' : 'Examples:'
   const lines = examples.map((example) => `  $ skillrail ${example}`.trimEnd() + '\n').join('')
-  return `${details === undefined ? '' : `\n${details}\n`}\n${title}\n${lines}`
+  const wrapped = details && `\n${program.createHelp().boxWrap(details, detailsWidth)}\n`
+  return `${wrapped ?? ''}\n${title}\n${lines}`
 }
 
 function refuseRepetition(program: Parser): void {

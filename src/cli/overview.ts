@@ -28,8 +28,7 @@ interface OverviewResult extends Overview {
 export const command = defineCommand<OverviewResult>()({
   helpsToRepair: true,
   options: {},
-  details: `Shows skills, clients, runs and MCP servers of this project, and for each problem the command that fixes
-it. Ends with 1 if anything is invalid or failed.`,
+  details: `Shows skills, clients, runs and MCP servers of this project, and for each problem the command that fixes it. Ends with 1 if anything is invalid or failed.`,
   examples: ['', '--json'],
   async run(context) {
     const overview = await projectOverview(context)

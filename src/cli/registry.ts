@@ -204,11 +204,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
       agents,
       'list',
     ),
-    'agent subagents show': one(
-      'Show one subagent: its tools, skills and instructions',
-      agents,
-      'show',
-    ),
+    'agent subagents show': one('Show the tools, skills and text of a subagent', agents, 'show'),
     'agent subagents validate': one('Validate subagent files', agents, 'validate'),
   },
   'Look after this project': {

@@ -45,7 +45,8 @@ export const command = defineCommand<Offer | Served>()({
   },
   details: `For an MCP client, where DIR is the project that has the package:
   {"mcpServers": {"skillrail": {"command": "npx", "args":
-    ["--prefix", "DIR", "--no", "--", "skillrail", "-C", "DIR", "mcp", "serve"]}}}
+    ["--prefix", "DIR", "--no", "--",
+     "skillrail", "-C", "DIR", "mcp", "serve"]}}}
 
 Calls that can change something need approval in the client (elicitation) or --yes.`,
   examples: [

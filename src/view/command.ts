@@ -34,9 +34,7 @@ export const command = defineCommand<ViewResult, { next: string }>()({
     }),
     open: option.flag('--open', 'open the page in your browser'),
   },
-  details: `The page approves and rejects gates where you click, and changes nothing else; it starts no tool or server. An
-approved run continues in this process. The page opens only with the printed address, which works once; after
-it is used, the next one is printed.`,
+  details: `The page approves and rejects gates where you click, and changes nothing else; it starts no tool or server. An approved run continues in this process. The page opens only with the printed address, which works once; after it is used, the next one is printed.`,
   examples: ['view --open', 'view latest --open'],
   async run(context, { port, open, arguments: [name] }) {
     const { runtime, globals, signal } = context

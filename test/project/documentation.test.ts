@@ -37,6 +37,12 @@ describe.each(pages)('$path', ({ path, text }) => {
   })
 })
 
+it('prints help that fits into 80 columns, except for what users copy', () => {
+  const lines = readFileSync(join(root, 'docs/reference/commands.md'), 'utf8').split('\n')
+  const copied = /^(?: {2}\$ |Usage: )/
+  expect(lines.filter((line) => line.length > 80 && !copied.test(line))).toEqual([])
+})
+
 function linksIn(text: string): string[] {
   return [...prose(text).matchAll(/\]\(([^)\s]+)\)|\bsrc(?:set)?="([^"]+)"/g)]
     .map(([, target, source = '']) => target ?? source)

@@ -59,9 +59,9 @@ export const command = defineCommand<AgentCommandResult, Event>()({
   arguments: { '[task]': 'what to do: text, @FILE, or - for stdin' },
   options,
   details:
-    'Calls that are not read-only need approval. In a non-interactive shell the task waits for it,\n' +
-    'with exit code 6 and the line that continues; calls of subagents are refused, with exit code 4.\n' +
-    'Exit code 1: the model failed; 5: turns, tokens or time used up. --continue and --resume without\n' +
+    'Calls that are not read-only need approval. In a non-interactive shell the task waits for it, ' +
+    'with exit code 6 and the line that continues; calls of subagents are refused, with exit code 4. ' +
+    'Exit code 1: the model failed; 5: turns, tokens or time used up. --continue and --resume without ' +
     'a task continue a turn that was interrupted.',
   examples: [
     'agent "Summarise the README." --model ollama:qwen3:8b --tools read',

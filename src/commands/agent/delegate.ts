@@ -28,7 +28,7 @@ export const command = defineCommand<DelegateResult, AgentEvent>()({
     timeout: option.seconds('--timeout <seconds>', 'for the whole task'),
   },
   details:
-    '--model is in place of the model of its definition. It may use what --tools (default all) and\n' +
+    '--model is in place of the model of its definition. It may use what --tools (default all) and ' +
     '--mcp give, as far as its definition lists it. Exit code 5: its turns or its time ran out.',
   examples: ['agent delegate reviewer "Review src/index.ts" --model ollama:qwen3:8b'],
   async run(context, values) {

@@ -14,9 +14,7 @@ export const proof = defineCommand<WrittenProof>()({
       negated: 'do not sign it',
     }),
   },
-  details: `The run must have ended in a Git repository. Commit the proof last: the files in .skillrail/proofs do not count
-as a part of the tree. If Git is configured to sign with an SSH key, the key signs the proof into FILE.sig. The
-signature shows the account; an agent with the account's rights can sign too.`,
+  details: `The run must have ended in a Git repository. Commit the proof last: the files in .skillrail/proofs do not count as a part of the tree. If Git is configured to sign with an SSH key, the key signs the proof into FILE.sig. The signature shows the account; an agent with the account's rights can sign too.`,
   examples: ['runs proof latest', 'runs proof 0mh2k9x0ab12cd --out proof.json'],
   run: async (context, { arguments: [name = 'latest'], out, sign }) =>
     writeProof(context, { name, out, sign }),
@@ -61,8 +59,7 @@ export const check = defineCommand<CheckedProof>()({
     ),
     report: option.list('--report <format[=file]>', 'json or github (repeatable)'),
   },
-  details: `Ends with 0 or 1 and names every line that fails. Use --chain: without it, the proof of any chain counts. --rerun is
-the recommended form in CI: it needs no trust in the computer that wrote the proof.`,
+  details: `Ends with 0 or 1 and names every line that fails. Use --chain: without it, the proof of any chain counts. --rerun is the recommended form in CI: it needs no trust in the computer that wrote the proof.`,
   examples: [
     'runs check-proof --commit HEAD',
     'runs check-proof --commit HEAD --base origin/main --chain release --require verified --rerun',

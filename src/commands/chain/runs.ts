@@ -366,7 +366,8 @@ export const logs = defineCommand<LogResult, ChainEvent>()({
   options: {
     follow: option.flag('--follow', 'print more as it comes, until the run ends or waits'),
   },
-  details: `Secrets are masked. A log is kept up to 64 MiB, and one before it; a note says how much was not kept.`,
+  details:
+    'Secrets are masked. At least the last 64 MiB of a log are kept; a note says how much is missing.',
   examples: ['runs logs latest', 'runs logs latest unit --follow'],
   async run(context, { arguments: [named = '', step], follow }) {
     const project = openProject(context)

@@ -10,7 +10,7 @@ export const command = defineCommand<never>()({
   arguments: { '<client>': 'the client that calls the hook' },
   options: {},
   details:
-    'Reads what the client says about a prompt from stdin and prints the references for it in the\nclient’s own form. Never fails. Clients call the launcher that skillrail hooks install writes.',
+    'Reads what the client says about a prompt from stdin and prints the references for it in the client’s own form. Never fails. Clients call the launcher that skillrail hooks install writes.',
   examples: ['hooks run claude < prompt.json'],
   protocol: () => true,
   async run(context, values) {

@@ -131,8 +131,7 @@ function unreadLines(starts: readonly ChainStart[], runtime: Runtime): string[] 
 export const uninstall = defineCommand<ChangesResult>()({
   arguments: { '[client...]': 'clients to remove the hook from; default: all' },
   options: changeOptions,
-  details: `A file that nobody else has changed is put back byte for byte. The program that all hooks call goes with
-your own hooks, unless a file that is known here still calls it; --project leaves it where it is.`,
+  details: `A file that nobody else has changed is put back byte for byte. The program that all hooks call goes with your own hooks, unless a file that is known here still calls it; --project leaves it where it is.`,
   examples: ['hooks uninstall claude'],
   async run(context, values) {
     const named = values.arguments.map(clientNamed)

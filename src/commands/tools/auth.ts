@@ -49,8 +49,7 @@ export const command = defineCommand<{ servers: readonly Row[] }>()({
     ),
     clientSecretEnv: option.text('--client-secret-env <name>', 'the variable with its secret'),
   },
-  details: `Opens your browser at the server's sign-in, prints the address too, and waits up to five minutes for the
-answer on 127.0.0.1. Tokens lie in your state directory (0600) and are renewed when they end.`,
+  details: `Opens your browser at the server's sign-in, prints the address too, and waits up to five minutes for the answer on 127.0.0.1. Tokens are stored in your state directory (0600) and are renewed when they end.`,
   examples: ['tools auth linear'],
   async run(context, { arguments: [name], status, logout, ...options }) {
     if (status && logout) throw contradiction('--status', '--logout', 'Give one of them.')

@@ -28,8 +28,7 @@ export const command = defineCommand<ServeResult>()({
     status: option.flag('--status', 'show the running servers of this project'),
     stop: option.flag('--stop', 'stop it and its servers'),
   },
-  details: `Keeps a browser page or a database connection open between commands. Listens on 127.0.0.1, accepts
-clients that can read your state directory, and exits after tools.idleExit seconds without a request.`,
+  details: `Keeps a browser page or a database connection open between commands. Listens on 127.0.0.1, accepts clients that can read your state directory, and exits after tools.idleExit seconds without a request.`,
   examples: ['tools serve --detach'],
   async run(context, values) {
     const [one, other] = (['detach', 'status', 'stop'] as const).filter((name) => values[name])

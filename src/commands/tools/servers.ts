@@ -104,8 +104,7 @@ export const imported = defineCommand<ImportResult>()({
   options: {
     all: option.flag('--all', 'also show places where nothing was found'),
   },
-  details: `Reads the files of clients and writes none. Files of the project take precedence over those of the user,
-then the first of the table; a server that is not allowed to start does not hide one that is.`,
+  details: `Reads the files of clients and writes none. Files of the project take precedence over those of the user, then the first of the table; a server that is not allowed to start does not hide one that is.`,
   examples: ['tools import'],
   run: async (context, { all }) => importServers(context, all),
   exitCode: codeOfErrors,
