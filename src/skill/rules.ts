@@ -85,7 +85,7 @@ const rules = [
     'name-uppercase': 'A name is written in lower case.',
     'name-characters': 'A name contains letters, digits and hyphens.',
     'name-hyphen-edge': 'A name begins and ends without a hyphen.',
-    'name-hyphen-double': 'A name contains no two hyphens in a row.',
+    'name-hyphen-double': 'A name does not contain two hyphens in a row.',
     'name-directory-mismatch': 'A skill has the name of its directory.',
     'skill-conflict': 'No two different skills in one place have the same name.',
   }),
