@@ -118,7 +118,7 @@ function schemaOf({ schema }) {
 }
 
 function frontmatterPage() {
-  const introduction = `Every field that Skillrail reads or knows. A field placed "either" may stand at the
+  const introduction = `Every field that Skillrail reads or knows. A field placed "either" may be at the
 top level or below \`metadata\`, where the specification allows only text: every such field has a form
 that is text.`
   const rows = fieldTable.map((field) => [

@@ -174,7 +174,7 @@ function plannable(find: () => SkillInfo): SkillInfo {
   }
 }
 
-/** Everything that a chain calls lies beside it and has its scope. */
+/** Everything that a chain calls is in a directory beside it and has its scope. */
 function lookupFor(
   project: ChainProject,
   scope: SkillScope,

@@ -11,7 +11,7 @@ export type Row =
       decision: string
       ok: boolean
     }
-  | { table: 'seed'; request: string; seed: string; real: string; routed: string; remark: string }
+  | { table: 'seed'; request: string; seed: string; real: string; routed: string; note: string }
 
 /** Keeps a line for the report that comes at the end of all suites. */
 export function addRow(row: Row): void {

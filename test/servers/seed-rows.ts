@@ -15,7 +15,7 @@ export interface SeedRow {
     missing?: readonly string[]
   }[]
   /** Where the real schema differs. */
-  remark?: string
+  note?: string
 }
 
 const chrome = (tool: string): string => `chrome-devtools__${tool}`
@@ -43,21 +43,21 @@ export const seedRows: readonly SeedRow[] = [
     seed: 'new_page { url }',
     tool: chrome('new_page'),
     steps: [{ tool: chrome('new_page'), params: {}, missing: ['url'] }],
-    remark: 'url is required: asked for',
+    note: 'url is required: asked for',
   },
   {
     request: 'click uid btn-1',
     seed: 'click { uid: "btn-1" }',
     tool: chrome('click'),
     steps: [pages, { tool: chrome('click'), params: { uid: 'btn-1' }, ...onOpenPage }],
-    remark: pageId,
+    note: pageId,
   },
   {
     request: 'drag a to b',
     seed: 'drag { from_uid: "a", to_uid: "b" }',
     tool: chrome('drag'),
     steps: [pages, { tool: chrome('drag'), params: { from_uid: 'a', to_uid: 'b' }, ...onOpenPage }],
-    remark: pageId,
+    note: pageId,
   },
   {
     request: 'go to https://x',
@@ -67,7 +67,7 @@ export const seedRows: readonly SeedRow[] = [
       pages,
       { tool: chrome('navigate_page'), params: { type: 'url', url: 'https://x' }, ...onOpenPage },
     ],
-    remark: pageId,
+    note: pageId,
   },
   {
     request: 'reload hard',
@@ -81,7 +81,7 @@ export const seedRows: readonly SeedRow[] = [
         ...onOpenPage,
       },
     ],
-    remark: pageId,
+    note: pageId,
   },
   {
     request: 'show last xhr',
@@ -91,7 +91,7 @@ export const seedRows: readonly SeedRow[] = [
       pages,
       { tool: chrome('list_network_requests'), params: { resourceTypes: ['xhr'] }, ...onOpenPage },
     ],
-    remark: pageId,
+    note: pageId,
   },
   {
     request: 'console errors',
@@ -101,7 +101,7 @@ export const seedRows: readonly SeedRow[] = [
       pages,
       { tool: chrome('list_console_messages'), params: { types: ['error'] }, ...onOpenPage },
     ],
-    remark: pageId,
+    note: pageId,
   },
   {
     request: 'PR 123 in owner/repo',
@@ -120,21 +120,21 @@ export const seedRows: readonly SeedRow[] = [
         missing: ['owner', 'repo'],
       },
     ],
-    remark: 'owner and repo are required: asked for',
+    note: 'owner and repo are required: asked for',
   },
   {
     request: 'list mutations',
     seed: 'filter_mutations { search?: "" }',
     tool: 'graphql__introspect-schema',
     steps: [{ tool: 'graphql__introspect-schema', params: {} }],
-    remark: 'mcp-graphql has no filter_mutations; its introspect-schema lists them',
+    note: 'mcp-graphql has no filter_mutations; its introspect-schema lists them',
   },
   {
     request: 'type User details',
     seed: 'get_type_details { type_name: "User" }',
     tool: 'graphql__introspect-schema',
     steps: [{ tool: 'graphql__introspect-schema', params: {} }],
-    remark: 'mcp-graphql has no get_type_details; its introspect-schema has all types',
+    note: 'mcp-graphql has no get_type_details; its introspect-schema has all types',
   },
   {
     request: 'docs for react useState',
@@ -173,7 +173,7 @@ export const seedRows: readonly SeedRow[] = [
         from: ['pageId from list_pages', 'uid from take_snapshot'],
       },
     ],
-    remark: pageId,
+    note: pageId,
   },
   {
     request: 'List open PRs for owner/repo',
@@ -191,7 +191,7 @@ export const seedRows: readonly SeedRow[] = [
     seed: 'filter_mutations { search: "auth" }',
     tool: 'graphql__introspect-schema',
     steps: [{ tool: 'graphql__introspect-schema', params: {} }],
-    remark: 'mcp-graphql cannot filter: the whole schema comes',
+    note: 'mcp-graphql cannot filter: the whole schema comes',
   },
   {
     request: 'Docs for Next.js app router',
@@ -208,7 +208,7 @@ export const seedRows: readonly SeedRow[] = [
         from: ['libraryId from resolve_library_id'],
       },
     ],
-    remark: 'the server asks for the official spelling, Next.js',
+    note: 'the server asks for the official spelling, Next.js',
   },
   {
     request: 'Break down this decision',
@@ -226,7 +226,7 @@ export const seedRows: readonly SeedRow[] = [
     seed: 'take_screenshot { fullPage: true }',
     tool: chrome('take_screenshot'),
     steps: [pages, { tool: chrome('take_screenshot'), params: { fullPage: true }, ...onOpenPage }],
-    remark: pageId,
+    note: pageId,
   },
   {
     request: 'inspect PR 123 in owner/repo',

@@ -55,14 +55,8 @@ function requestTable(rows: readonly Row[]): string {
 function seedTable(rows: readonly Row[]): string {
   const lines = rows
     .filter((row) => row.table === 'seed')
-    .map(({ request, seed, real, routed, remark }) => [
-      request,
-      code(seed),
-      code(real),
-      routed,
-      remark,
-    ])
-  const head = ['request', 'as specified', 'on the real server', 'found by words', 'remark']
+    .map(({ request, seed, real, routed, note }) => [request, code(seed), code(real), routed, note])
+  const head = ['request', 'as specified', 'on the real server', 'found by words', 'note']
   return `## The specified mappings on real schemas\n\n${table(head, lines)}`
 }
 

@@ -43,7 +43,7 @@ export interface RouteExplanation extends Pick<Ranking, 'words'> {
   /** Parts of a score besides those of the ranker: `called by name`. */
   candidates: readonly (Omit<Ranked, 'id'> & {
     tool: string
-    /** Why it stands before the next candidate; undefined for the last one. */
+    /** Why it precedes the next candidate; undefined for the last one. */
     aheadOfNext?: string | undefined
   })[]
 }
@@ -217,7 +217,7 @@ export function namedTools(
   return [...new Set(ids)].slice(0, maxNamed)
 }
 
-/** A tool that is called by its name stands before all that are only meant. */
+/** A tool that is called by its name precedes all that are only meant. */
 function withNamed(ranked: readonly Ranked[], named: readonly string[]): readonly Ranked[] {
   if (named.length === 0) return ranked
   const most = ranked[0]?.score ?? 0
