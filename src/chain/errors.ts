@@ -16,6 +16,12 @@ export class RunNotFoundError extends ChainError {
   override readonly exitCode: ExitCode = exitCode.notFound
 }
 
+/** The error for `latest` in a project without runs. */
+export function noRuns(): RunNotFoundError {
+  const hint = 'skillrail run SKILL makes one.'
+  return new RunNotFoundError('run-not-found', 'there are no runs in this project', hint)
+}
+
 export function runNotFound(runId: string): RunNotFoundError {
   return new RunNotFoundError(
     'run-not-found',

@@ -18,7 +18,7 @@ import {
   systemCode,
   UsageError,
 } from '#core/errors'
-import { RunBusyError, runNotFound } from './errors.ts'
+import { noRuns, RunBusyError } from './errors.ts'
 import { type ChainRecord, dataFields, readRunJournal, type RunJournal } from './run-journal.ts'
 import { type RunLine, runLine } from './run-line.ts'
 import { redactValue } from '#core/redact'
@@ -68,7 +68,7 @@ export function openRunStore(workspace: string, place: StatePlace): RunStore {
     const allIds = ids()
     const [first = name, second] =
       name === 'latest' ? allIds.slice(0, 1) : allIds.filter((id) => id.startsWith(checkedId(name)))
-    if (name === 'latest' && allIds.length === 0) throw runNotFound('latest')
+    if (name === 'latest' && allIds.length === 0) throw noRuns()
     if (second === undefined || allIds.includes(name)) return allIds.includes(name) ? name : first
     const message = `${name} is the beginning of several run IDs`
     throw new UsageError({ code: 'run-ambiguous', message, hint: `Such as ${first}, ${second}.` })

@@ -15,14 +15,14 @@ export function checkTrust({ runtime, settings }: CheckContext): Check[] {
   const acceptance = acceptances.find((acceptance) => acceptance.workspace === workspace)
   const problems = diagnostics.map((diagnostic) => problem('trust record', diagnostic))
   if (!acceptance || acceptance.skills?.length === 0) {
-    const text = `${workspace} is not trusted: its skills cannot act`
+    const text = `${workspace} is not trusted: its skills cannot execute`
     const advice = 'Review and trust them with: skillrail trust'
     return [...problems, { name: 'workspace', status: 'information', found: text, advice }]
   }
   const since = `trusted since ${acceptance.acceptedAt.slice(0, 10)}`
   const { skills } = acceptance
   const text = !skills
-    ? `${workspace} is ${since}`
+    ? `${workspace} has been ${since}`
     : `${amount(skills.length, 'skill')} of ${workspace}, ${since}: ${skills.join(', ')}`
   return [...problems, { name: 'workspace', status: 'ok', found: text }]
 }

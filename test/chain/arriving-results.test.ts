@@ -245,6 +245,11 @@ describe('runs', () => {
     expect((await json('runs', 'list')).runs).toMatchObject([{ steps: 2, finishedSteps: 2 }])
   })
 
+  it('are not there before the first one, which `latest` says', async () => {
+    const { code, stderr } = await project.run(['runs', 'show', 'latest'])
+    expect([code, stderr]).toEqual([3, expect.stringContaining('there are no runs in this')])
+  })
+
   it('count failed steps, and steps that were not run, also in a nested chain', async () => {
     project.write('main', { metadata: ['chain: |', '  inner', '  after when=inner.success'] })
     project.write('inner', { metadata: ['chain: good bad'] })

@@ -65,7 +65,7 @@ const stopTexts: Record<StopResult, string> = {
 function statusText(status: StatusResult, screen: Screen) {
   if (!status.running) return `${stopTexts['not-running']}\n`
   const { project, pid, startedAt, servers } = status
-  const head = `The servers of ${safeLine(project)} are kept by process ${pid} since ${startedAt}.\n`
+  const head = `The servers of ${safeLine(project)} have been kept by process ${pid} since ${startedAt}.\n`
   if (servers.length === 0) return head
   const rows = servers.map(({ name, state, instance = '' }) => [safeLine(name), state, instance])
   return head + screen.table([['SERVER', 'STATE', 'INSTANCE'], ...rows])

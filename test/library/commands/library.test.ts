@@ -372,7 +372,7 @@ describe('doctor', () => {
     expect(stdout).toMatch(/^✓ cache directory +.*skillrail$/m)
     expect(stdout).toMatch(/^! skills +4 skills usable, 3 not, 1 shadowed\n +skillrail validate /m)
     expect(stdout).toMatch(
-      /^· workspace +.* is not trusted: its skills cannot act\n +.*skillrail trust\b/m,
+      /^· workspace +.* is not trusted: its skills cannot execute\n +.*skillrail trust\b/m,
     )
   })
 
