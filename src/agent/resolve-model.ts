@@ -106,7 +106,7 @@ export function readModelName(
     throw usageError(
       'model-name',
       message,
-      `Write it as provider:name, ${example} say. ${providersHint}`,
+      `Write it as provider:name, such as ${example}. ${providersHint}`,
     )
   }
   if (names.includes(provider)) return { provider, model }

@@ -69,7 +69,10 @@ const structureRules = {
   'archive-bomb': error('No archive claims over 100 MiB and 100 times its size.', limit),
   'archive-escape': error('No archive contains a path that leads out of it.', weakness(22)),
   archive: info('An archive, whose contents are not checked.', limit),
-  'prototype-key': error('No key in frontmatter or JSON is `__proto__` or alike.', weakness(1321)),
+  'prototype-key': error(
+    'No key in frontmatter or JSON is `__proto__` or similar.',
+    weakness(1321),
+  ),
   'name-imitates': error('No name looks like that of another installed skill.', confusables),
   'name-mixed-scripts': error('No word mixes letters of scripts that look alike.', confusables),
   'name-near': warning('No name is one letter away from another skill.', weakness(1007)),

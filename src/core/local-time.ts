@@ -22,7 +22,7 @@ export function sinceTime(option: string, text: string, now: number): number {
   const message =
     moment === undefined
       ? `${option} is ${actual}; expected hours, days or weeks, or a date`
-      : `${option} is ${actual}, which is to come`
+      : `${option} is ${actual}, which is in the future`
   const hint = 'Such as 12h, 30d, 2w, 2026-11-01 or 2026-11-01T09:30.'
   throw new UsageError({ code: 'option-time', message, hint })
 }

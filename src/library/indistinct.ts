@@ -35,7 +35,7 @@ function pairsIn(groups: ReadonlyMap<string, readonly ComparedSkill[]>) {
 }
 
 function warning(code: string, { path }: ComparedSkill, message: string): Diagnostic {
-  const hint = 'Say in each what only this skill does.'
+  const hint = 'Say in each description or example what only that skill does.'
   return { code, severity: 'warning', message, path, hint }
 }
 

@@ -186,7 +186,7 @@ export class McpService {
     return ({ message, ...step }) => {
       const params = { progressToken, ...step, ...(message && { message: safeLine(message) }) }
       notify({ method: 'notifications/progress', params }).catch((error: unknown) =>
-        this.warn(`Progress was not told: ${messageOf(error)}`),
+        this.warn(`Progress could not be reported: ${messageOf(error)}`),
       )
     }
   }

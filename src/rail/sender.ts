@@ -72,7 +72,10 @@ export function judgePrompt(
   }
   const { process } = sender
   if (!clientProcess) {
-    return { kind: 'unknown', why: `nobody knows in which process of ${title} the chain started` }
+    return {
+      kind: 'unknown',
+      why: `it is not known in which process of ${title} the chain started`,
+    }
   }
   if (isSameProcess(process, clientProcess)) return { kind: 'same', process }
   const runs = reader.isRunning(clientProcess)

@@ -69,7 +69,7 @@ function entryProblem(option: string, { tool, pattern }: AllowedTool): ToolProbl
   }
   const isShell = tool.toLowerCase() === 'bash'
   if (isShell && pattern !== undefined && shellSyntax.test(pattern)) {
-    const message = `\`${option}\` has \`${toolText}\`, which no command is: a pattern is compared with the words of each command of a line.`
+    const message = `\`${option}\` has \`${toolText}\`, which no command matches: a pattern is compared with the words of each command of a line.`
     const hint =
       'Write the words as the program gets them, without quotes, variables and operators.'
     return { code: 'chain-tool-pattern', message, hint }

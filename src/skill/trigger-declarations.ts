@@ -28,7 +28,7 @@ const kindsWith: ReadonlyMap<string, readonly string[]> = new Map([
 function readEntry(reader: FieldReader, item: YamlNode): TriggerDeclaration | undefined {
   if (item.kind !== 'map') {
     const hint = 'Write `- match: PATTERN` and below it `inject: FILE`.'
-    return reader.report('trigger-form', item, `A trigger is ${describe(item)}, no map.`, hint)
+    return reader.report('trigger-form', item, `A trigger is ${describe(item)}, not a map.`, hint)
   }
   const values = valuesOf(item)
   for (const { key } of item.entries) {

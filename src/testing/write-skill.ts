@@ -44,7 +44,7 @@ function below(directory: string, path: string): string {
   if (joined !== directory && isInside(directory, joined)) return joined
   throw new UsageError({
     code: 'fixture-outside',
-    message: `the fixture "${path}" would lie outside ${directory}`,
+    message: `the fixture "${path}" would be outside ${directory}`,
     hint: 'Use a path below the directory, without "..".',
   })
 }

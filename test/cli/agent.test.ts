@@ -232,7 +232,7 @@ it('names the address where nothing listens, and the setting that has it', async
   await server?.close()
   server = undefined
   const { code, stderr } = await run(['Go.'])
-  expect(stderr).toContain(`Asked was ${url}/v1/chat/completions`)
+  expect(stderr).toContain(`The address was ${url}/v1/chat/completions`)
   expect(stderr).toContain('--base-url')
   expect(code).toBe(1)
 })
@@ -240,7 +240,7 @@ it('names the address where nothing listens, and the setting that has it', async
 it('names the address that does not have the model', async () => {
   const { run } = await project([{ error: { status: 404 } }])
   const { stderr } = await run(['Go.'])
-  expect(stderr).toContain(`Asked was ${server?.url}/v1/chat/completions`)
+  expect(stderr).toContain(`The address was ${server?.url}/v1/chat/completions`)
 })
 
 it('runs as many subagents at once as --concurrency or the setting says', async () => {

@@ -22,7 +22,7 @@ it.each([
 
 it('a path beside --list is refused, because it would have no effect', async () => {
   const { code, stderr } = await lockedProject().cli('trust', '--list', 'there')
-  expect([code, stderr]).toEqual([2, expect.stringContaining('there would be left unheeded')])
+  expect([code, stderr]).toEqual([2, expect.stringContaining('there would be ignored')])
 })
 
 it('no combination ignores an option silently', async () => {

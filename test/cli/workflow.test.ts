@@ -208,7 +208,7 @@ describe('in an editor', () => {
     const result = await edit('mine', 'sed -i s/enforce/force/ "$1"')
     expect(result.code).toBe(2)
     expect(result.stderr).toMatch(/workflow\.json:\d+: .*mode must be enforce, warn or suggest/)
-    const path = /What was edited is in (\S+)\./.exec(result.stderr)?.[1] ?? ''
+    const path = /Your text is in (\S+)\./.exec(result.stderr)?.[1] ?? ''
     expect(readFileSync(path, 'utf8')).toContain('"force"')
     expect(file()['mine']?.description).toBe('Look')
   })
@@ -295,7 +295,7 @@ describe('the plan of a call', () => {
     await cli('trust', '--yes')
     expect((await cli('tools', 'workflow', 'plan', 'execute_query')).stderr).toBe('')
     const edited = await edit('database-safe-query', 'sed -i s/enforce/warn/ "$1"')
-    expect(edited.stderr).toContain('This change is to be accepted: skillrail trust')
+    expect(edited.stderr).toContain('Accept this change with: skillrail trust')
     const accepted = "calls that 'database-safe-query' came before are refused: it was accepted"
     const left = await warned('the file has changed since the workspace was trusted')
     expect(left).toContain(`${accepted} and was changed`)

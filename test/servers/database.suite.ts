@@ -28,7 +28,7 @@ describe.skipIf(isMissing('postgresql'))(
     it('is added from its template and accepted as a workflow that can act', async () => {
       const added = await project().cli(['tools', 'workflow', 'add', '--template', 'database'])
       expect(added.code).toBe(0)
-      expect(added.stderr).toContain('This change is to be accepted: skillrail trust')
+      expect(added.stderr).toContain('Accept this change with: skillrail trust')
       expect((await project().cli(['trust', '--yes'])).code).toBe(0)
       const checked = await project().cli(['tools', 'workflow', 'check'])
       expect(checked).toMatchObject({ code: 0 })

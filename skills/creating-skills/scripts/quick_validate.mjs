@@ -1167,7 +1167,7 @@ function entryProblem(option, { tool, pattern }) {
 	};
 	if (tool.toLowerCase() === "bash" && pattern !== void 0 && shellSyntax.test(pattern)) return {
 		code: "chain-tool-pattern",
-		message: `\`${option}\` has \`${toolText}\`, which no command is: a pattern is compared with the words of each command of a line.`,
+		message: `\`${option}\` has \`${toolText}\`, which no command matches: a pattern is compared with the words of each command of a line.`,
 		hint: "Write the words as the program gets them, without quotes, variables and operators."
 	};
 }
@@ -4143,7 +4143,7 @@ const kindsWith = /* @__PURE__ */ new Map([
 	]]
 ]);
 function readEntry(reader, item) {
-	if (item.kind !== "map") return reader.report("trigger-form", item, `A trigger is ${describe(item)}, no map.`, "Write `- match: PATTERN` and below it `inject: FILE`.");
+	if (item.kind !== "map") return reader.report("trigger-form", item, `A trigger is ${describe(item)}, not a map.`, "Write `- match: PATTERN` and below it `inject: FILE`.");
 	const values = valuesOf(item);
 	for (const { key } of item.entries) {
 		if (triggerKeys.some((triggerKey) => triggerKey === key.text)) continue;

@@ -292,8 +292,8 @@ class Run {
     if (reading.ok) return { ...this.outcome('completed'), output: reading.output }
     const { problem } = reading
     return this.#again(
-      `The answer is not of the asked shape: ${problem}.`,
-      `Your answer is not of the asked shape: ${problem}. Answer again, with the JSON alone.`,
+      `The answer does not have the requested shape: ${problem}.`,
+      `Your answer does not have the requested shape: ${problem}. Answer again, with the JSON alone.`,
     )
   }
 

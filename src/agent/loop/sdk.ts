@@ -288,5 +288,5 @@ function unreachedReason(error: unknown): string | undefined {
   const address = `${url.origin}${url.pathname}`
   const reason = providerReason(statusCode === 404 ? error : cause).replace(/\.$/, '')
   const suspect = statusCode === 404 ? 'the name of the model' : 'that the server runs'
-  return `${reason}. Asked was ${address}: check ${suspect}, and the address (--base-url or agent.baseUrl sets it).`
+  return `${reason}. The address was ${address}: check ${suspect}, and the address (--base-url or agent.baseUrl sets it).`
 }

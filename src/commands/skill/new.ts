@@ -134,7 +134,7 @@ async function askForCheck({ ask }: Context, suggestion: string): Promise<string
 
 function requireOneLine(check: string): void {
   if (check.trim() !== '' && !/[\r\n]/.test(check)) return
-  const hint = 'A longer one belongs into a script of the project: --check "sh scripts/check.sh"'
+  const hint = 'Put a longer one into a script of the project: --check "sh scripts/check.sh"'
   throw wrongUse('--check takes one line with a command', hint)
 }
 

@@ -20,7 +20,7 @@ export async function editText<T>(
 ): Promise<T> {
   const editor = editorOf(context)
   const path = join(mkdtempSync(join(tmpdir(), 'skillrail-')), editedFile)
-  const fileNote = `What was edited is in ${path}.`
+  const fileNote = `Your text is in ${path}.`
   writeFileSync(path, text, { mode: 0o600 })
   await open(editor, path, fileNote, context.runtime)
   try {

@@ -274,7 +274,7 @@ export const show = defineCommand<ShowResult>()({
 function schemaFindings(definition: ToolDefinition | undefined): Diagnostic[] {
   const fault = definition && schemaFault(definition.inputSchema)
   if (definition === undefined || fault === undefined) return []
-  const message = `No agent is told of ${definition.id}: ${fault}`
+  const message = `${definition.id} is not offered to agents: ${fault}`
   return [{ code: 'input-schema-unusable', severity: 'warning', message, path: definition.id }]
 }
 

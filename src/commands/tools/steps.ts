@@ -161,7 +161,7 @@ function dryRunView({ steps }: DryRun): ResultView {
   const isWrong = ({ unknown, problems }: DryRun['steps'][number]) =>
     unknown.length + problems.length > 0
   const wrong = steps.filter((step) => isWrong(step) || step.refused !== undefined).length
-  const faulty = wrong === 0 ? '' : ` ${amount(wrong, 'call')} cannot be made so.`
+  const faulty = wrong === 0 ? '' : ` ${amount(wrong, 'call')} cannot be made like this.`
   let code: ExitCode = steps.some(isWrong) ? exitCode.usage : exitCode.done
   if (steps.some(({ refused }) => refused !== undefined)) code = exitCode.refused
   return {

@@ -316,7 +316,7 @@ async function changeWorkflow(
   // The file has changed, and its workflows act only after `skillrail trust`.
   const toBeAccepted = written && trust.blockOf(path) !== undefined
   const file = relative(context.runtime.cwd, path)
-  const acceptance = toBeAccepted ? 'This change is to be accepted: skillrail trust' : undefined
+  const acceptance = toBeAccepted ? 'Accept this change with: skillrail trust' : undefined
   return {
     name,
     path,

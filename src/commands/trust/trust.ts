@@ -116,7 +116,7 @@ function requireOneMode(values: CommandValues): void {
   const { list, check, lock, pin, text } = values
   const [path] = values.arguments
   if (list && path !== undefined) {
-    const message = `--list shows every workspace that is trusted; ${path} would be left unheeded`
+    const message = `--list shows every workspace that is trusted; ${path} would be ignored`
     throw wrongUse(message, `skillrail trust ${path} --dry-run shows what is trusted there.`)
   }
   if (check && !lock) {

@@ -44,7 +44,7 @@ export async function openStdio(
     parse: sdk.parseJSONRPCMessage,
     onGarbage(line) {
       const excerpt = mask(line.slice(0, longestGarbage)).slice(0, 200)
-      const message = `it prints to stdout what is not a message: ${excerpt}`
+      const message = `it prints to stdout something that is not a message: ${excerpt}`
       if (garbage === undefined) options.note(message)
       garbage ??= excerpt
     },

@@ -193,7 +193,7 @@ export function callFailure(error: unknown, call: FailedCall): CallFailure {
   if (code === 'REQUEST_TIMEOUT')
     return failure('timeout', `${tool} gave no answer within ${timeoutMs} ms`, delivery)
   if (code === 'INVALID_RESULT' || code === 'UNSUPPORTED_RESULT_TYPE')
-    return failure('protocol', `${prefix} what is not a result: ${detail}`, 'yes')
+    return failure('protocol', `${prefix} something that is not a result: ${detail}`, 'yes')
   if (code === 'CLIENT_HTTP_UNEXPECTED_CONTENT')
     return failure('protocol', `${prefix} ${foreign}`, delivery)
   const status = httpStatus(error)

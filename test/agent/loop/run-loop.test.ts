@@ -462,7 +462,7 @@ describe('a structured answer', () => {
     const { outcome, model } = await run([wrong, says('none'), wrong], { outputSchema })
     expect(outcome).toMatchObject({
       status: 'failed',
-      error: 'The answer is not of the asked shape: count must be integer.',
+      error: 'The answer does not have the requested shape: count must be integer.',
     })
     expect(JSON.stringify(model.doGenerateCalls[1]?.prompt.at(-1))).toContain(
       'count must be integer',

@@ -61,7 +61,7 @@ describe('resolveModel', () => {
 
   it('takes the name of a provider alone for one that lacks its model', async () => {
     await expect(resolveModel('ollama', { runtime })).rejects.toMatchObject({
-      hint: expect.stringMatching(/^Write it as provider:name, ollama:NAME say\./),
+      hint: expect.stringMatching(/^Write it as provider:name, such as ollama:NAME\./),
     })
   })
 

@@ -212,7 +212,7 @@ it('reports the refusal of a schema before any call', async () => {
     code: 2,
     stdout:
       '1. things__get_echo {"mesage":"x"} (reads; Missing: message; Invalid: mesage is not a parameter (did you mean message?))\n2. things__get_image {} (reads)\n',
-    stderr: '2 calls planned; nothing was called. 1 call cannot be made so.\n',
+    stderr: '2 calls planned; nothing was called. 1 call cannot be made like this.\n',
   })
   const document = await shared.run(['tools', 'batch', batch, '--dry-run', '--json'])
   expect(JSON.parse(document.stdout).steps[0].problems[0]).toBe('Missing: message')

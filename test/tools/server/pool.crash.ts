@@ -95,7 +95,7 @@ describe.skipIf(process.platform === 'win32')('a pool of servers', () => {
     expect(await texts('garbage')).toBe('after garbage')
     const garbage = events.filter((line) => line.includes(': it prints to stdout'))
     expect(garbage).toEqual([
-      'a: it prints to stdout what is not a message: Listening on port 3000',
+      'a: it prints to stdout something that is not a message: Listening on port 3000',
     ])
   })
 
