@@ -213,7 +213,7 @@ function checkTwins({ triggers, path }: CheckedSkill): Diagnostic[] {
       .slice(0, index)
       .find((other) => other.match === match && other.inject === inject)
     if (!twin) return []
-    const message = `The trigger \`${match}\` is the one of line ${twin.line} again.`
+    const message = `The trigger \`${match}\` repeats the one of line ${twin.line}.`
     return [finding('trigger-duplicate', path, trigger, { message, hint: 'Remove one.' })]
   })
 }
@@ -250,7 +250,7 @@ const rules = {
   'trigger-matches-body': ['error', 'A pattern does not match the body of its own skill.'],
   'trigger-target-binary': ['error', 'A reference is text.'],
   'trigger-target-missing': ['error', 'A reference exists.'],
-  'trigger-target-outside': ['error', 'A reference lies inside its skill.'],
+  'trigger-target-outside': ['error', 'A reference is inside its skill.'],
   'trigger-target-too-large': ['error', 'A reference has a bounded size.'],
   'trigger-target-unusable': ['error', 'A reference can be read.'],
   'trigger-never-fires': ['warning', 'A trigger can fire.'],

@@ -130,7 +130,7 @@ function exampleVerdict(
   const but = verdict.isSure
     ? 'no example has two words of the prompt'
     : [
-        `it is only ${sure} and fires from ${100 * sureFrom} % on`,
+        `it is only ${sure}, and fires at ${100 * sureFrom} % or more`,
         ...verdict.missing.map((name) => `the skill does not mention ${name}`),
         ...(verdict.rival === undefined ? [] : [`${verdict.rival} fits nearly as well`]),
       ].join('; ')

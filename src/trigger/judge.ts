@@ -3,7 +3,7 @@ import { comparedWords, stemOf, wordsOf } from '#rank/words'
 import type { TriggerDeclaration } from '#skill/model'
 import type { TriggerMatch, TriggerSkill } from './match.ts'
 
-/** A trigger with examples fires from this probability on. */
+/** A trigger with examples fires at this probability or a higher one. */
 export const sureFrom = 0.77
 
 const longestPrompt = 2000

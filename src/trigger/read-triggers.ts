@@ -60,7 +60,7 @@ export function readPortableTriggers(text: string): PortableReading {
     const at = next < 0 ? lines.length - 1 : next
     const prefix = `${' '.repeat(indent + 2)}inject: `
     const below = lines[at] ?? ''
-    if (!below.startsWith(prefix)) return refuse(at, '`inject: FILE` stands under `match`')
+    if (!below.startsWith(prefix)) return refuse(at, '`inject: FILE` belongs below `match`')
     const inject = readScalar(below.slice(prefix.length).trim())
     if (inject === undefined) return refuse(at, 'the file is not plain or simply quoted text')
     triggers.push({ match, inject, line: firstLine + index })

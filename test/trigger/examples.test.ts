@@ -62,7 +62,7 @@ it('explains which words and which example select a skill, and the probability',
 it('explains why a skill is not certain: another skill, or a name that the skill does not mention', () => {
   const both = 'read the staging invoice, and deploy production'
   expect(reasons(both).join()).toMatch(
-    /only \d+ % sure and fires from 77 % on; \w+ fits nearly as well/,
+    /only \d+ % sure, and fires at 77 % or more; \w+ fits nearly as well/,
   )
   expect(reasons('ship the Boomi connector of the service')[0]).toMatch(
     /nearest to the example `ship the service to staging`, .* does not mention Boomi/,

@@ -91,7 +91,7 @@ export async function signInAt(
     await sdk.auth(provider, { ...flow, authorizationCode: code, ...(iss && { iss }) })
     const { client, tokens } = newRecord
     if (!client || !tokens)
-      throw new ToolError({ code: 'sign-in-failed', message: 'No token came of the sign-in' })
+      throw new ToolError({ code: 'sign-in-failed', message: 'The sign-in returned no token' })
     const savedAt = new Date(options.runtime.now()).toISOString()
     const record = { discovery, client, tokens, savedAt }
     await file.alone(async () => await file.write(record))
