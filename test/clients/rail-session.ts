@@ -48,8 +48,6 @@ export interface SessionOptions {
   scene?: Scene
   /** How Skillrail comes into the client; default: `hooks install`. */
   install?: (home: TestHome, run: (...args: readonly string[]) => Promise<ClientRun>) => unknown
-  /** Called after the last prompt, while the home still exists. */
-  finish?: (home: TestHome, run: (...args: readonly string[]) => Promise<ClientRun>) => unknown
   /** How long the client may take for a prompt; default: two minutes. */
   timeoutMs?: number
   /** Called with each event of the session, as it happens. */
@@ -101,7 +99,7 @@ export async function railSession(
   script: Script,
   options: SessionOptions = {},
 ): Promise<RailSessionResult> {
-  const { later = [], scene = shipScene, timeoutMs = 120_000, install, finish } = options
+  const { later = [], scene = shipScene, timeoutMs = 120_000, install } = options
   const { onEvent = () => undefined } = options
   const requests: string[] = []
   const left = [...script]
@@ -176,7 +174,7 @@ export async function railSession(
       last = await run(...recipe.resume(text))
     }
     onEvent({ kind: 'end' })
-    const result = {
+    return {
       published: linesIn(join(project, 'published.txt')),
       publishedBefore,
       standingBefore,
@@ -190,8 +188,6 @@ export async function railSession(
       output: `${last.output}\n${logOf(home)}`,
       code: last.code,
     }
-    await finish?.(home, run)
-    return result
   } finally {
     await model.close()
     if (process.env['KEEP'] === undefined) {

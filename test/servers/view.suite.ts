@@ -212,7 +212,7 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
       await page.until(shows('Nothing is shown without the whole address'))
       await page.evaluate(`sessionStorage.setItem('skillrail-token', '${'0'.repeat(64)}')`)
       await page.evaluate('location.reload()')
-      await page.until(shows('This address is no longer good.'))
+      await page.until(shows('This address is no longer valid.'))
       expect(await page.evaluate(shows('deploy-staging'))).toBe(false)
       expect(page.requests.filter((address) => address.includes('/api/skill-text'))).toEqual([])
     })

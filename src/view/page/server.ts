@@ -31,7 +31,7 @@ export async function ask<Name extends keyof Answers>(
   }
   if (response.status === 401) {
     forgetToken()
-    throw pageError('token', 'This address is no longer good.', startAgain)
+    throw pageError('token', 'This address is no longer valid.', startAgain)
   }
   throw await failureOf(response)
 }
