@@ -34,6 +34,9 @@ import { ToolError } from '#tools/errors'
 import { toolNotFound } from '#tools/call/find-tool'
 import { unaskedServers } from '#tools/server/errors'
 import { matchCallWhileTyping, matchWhileTyping } from '#project/injection'
+import type { RunResult } from '#chain/engine'
+import type { RunJournal } from '#chain/run-journal'
+import { stepsOnOtherFiles } from '#project/step-trees'
 import { decideAsShown, shownGates } from '#project/view-approvals'
 import type { McpCall, ToolCall } from '#trigger/tool-call'
 import type { Answers } from './answers.ts'
@@ -262,6 +265,9 @@ function textOf(path: string): string {
 
 const maxRuns = 1000
 
+/** The page asks every second, and Git looks at the whole working tree for each comparison. */
+const comparisonPauseMs = 5000
+
 function runAnswers(
   context: Context,
   starter: Ancestry,
@@ -294,6 +300,19 @@ function runAnswers(
       return { code, severity: 'error', message, path, hint }
     }
   }
+  let compared: { journal: string; at: number; steps: readonly string[] } | undefined
+  const comparedSteps = (
+    project: ReturnType<typeof openProject>,
+    journal: RunJournal,
+    result: RunResult,
+  ): readonly string[] => {
+    const name = `${journal.path} ${journal.updatedAt}`
+    const now = context.runtime.elapsed()
+    if (compared?.journal !== name || now - compared.at > comparisonPauseMs) {
+      compared = { journal: name, at: now, steps: stepsOnOtherFiles(project, journal, result) }
+    }
+    return compared.steps
+  }
   const standing = async (runId: string): Promise<RunShownNow> => {
     const project = openProject(context)
     const journal = project.store.read(runId)
@@ -302,12 +321,14 @@ function runAnswers(
     const status = running ? 'running' : result.status
     const rail = listedRail(journal, railsNow().get(runId))
     const gates = status === 'waiting' ? await shownGates(project, journal, { view: starter }) : []
+    const onOtherFiles = gates.length === 0 ? [] : comparedSteps(project, journal, result)
     return {
       journal,
       result,
       status,
       rail,
       gates,
+      onOtherFiles,
       line: linesAgain(context),
       settings: context.settings,
     }

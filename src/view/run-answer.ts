@@ -35,6 +35,8 @@ export interface RunShownNow {
   rail?: ListedRail | undefined
   /** The gates that the run waits at. */
   gates?: readonly ShownGate[] | undefined
+  /** At a gate, the steps that succeeded on other files than the working tree has now. */
+  onOtherFiles?: readonly string[] | undefined
   /** Makes the command lines that continue the run. */
   line: RunLine
   settings: { rail: Pick<Settings['rail'], 'approval'> }
@@ -64,6 +66,8 @@ export interface RunAnswer extends Pick<RunResult, 'runId' | 'skill' | 'winner'>
   rail: string | undefined
   /** The gates that the run waits at, with what the user decides on. */
   gates: readonly ShownGate[]
+  /** At a gate, the steps that succeeded on other files than the working tree has now. */
+  onOtherFiles: readonly string[]
   next: NextLine[]
   diagnostics: RunJournal['diagnostics']
 }
@@ -102,6 +106,7 @@ export function runAnswer(run: RunShownNow): RunAnswer {
     failedFirst: firstFailed(result)?.step,
     rail: run.rail && railText(run.rail),
     gates: run.gates ?? [],
+    onOtherFiles: run.onOtherFiles ?? [],
     next: nextLines(run),
     diagnostics: journal.diagnostics,
   }

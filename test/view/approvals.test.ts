@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -141,6 +142,18 @@ describe('the view', () => {
     expect(readFileSync(join(project.directory, 'deployed'), 'utf8')).toBe('deployed\n')
     const { gates: left } = await viewOf().run(id)
     expect(left).toEqual([])
+  })
+
+  it('names at a gate the steps that succeeded on files which have changed since', async () => {
+    const git = (...args: string[]) => execFileSync('git', args, { cwd: project.directory })
+    git('init', '-q')
+    const id = await runToGate()
+    const view = viewOf()
+    expect((await view.run(id)).onOtherFiles).toEqual([])
+    project.write('src/app.js', 'changed')
+    expect((await viewOf().run(id)).onOtherFiles).toEqual(['build'])
+    await decide('approve', id)
+    expect((await viewOf().run(id)).onOtherFiles).toEqual([])
   })
 
   it('rejects a gate with a reason, which ends the run', async () => {

@@ -145,7 +145,7 @@ export function projectSaying(text: string, more: Partial<Stub> = {}): ProjectVi
       total: 1,
       diagnostics,
     }),
-    ...runSaying(standing(resultOf([text]), { gates: [gateSaying(text)] })),
+    ...runSaying(standing(resultOf([text]), { gates: [gateSaying(text)], onOtherFiles: [text] })),
     decide: () => ({ approved: true }),
     tools: () => ({
       state: 'stale',

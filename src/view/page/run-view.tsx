@@ -57,6 +57,9 @@ function Header(run: RunAnswer) {
       />
       {failedFirst !== undefined && <p class="note bad">Failed first: {failedFirst}</p>}
       {gates.length === 0 && next.map((one) => <Typed {...one} />)}
+      {run.onOtherFiles.length > 0 && (
+        <p class="note warn">Files changed since these steps ran: {run.onOtherFiles.join(', ')}</p>
+      )}
       {gates.map((gate) => (
         <Gate key={`${gate.key} ${gate.shownDigest}`} runId={runId} gate={gate} />
       ))}
