@@ -7,7 +7,7 @@ import { findWorkspace, isInside, readRegularFile, resolveInside } from '#core/r
 import { type Diagnostic, SkillrailError } from '#core/errors'
 import { hexDigest } from '#core/json'
 import { packageVersion } from '#core/runtime'
-import { linesAgain, openProject, planNamed } from '#project/chains'
+import { type ChainProject, linesAgain, openProject, planNamed } from '#project/chains'
 import { type ListedRail, listedRail, type ListedRun, listedRun } from '#chain/listed-run'
 import { readResult } from '#chain/run-chain'
 import type { RunStore } from '#chain/run-store'
@@ -302,7 +302,7 @@ function runAnswers(
   }
   let compared: { journal: string; at: number; steps: readonly string[] } | undefined
   const comparedSteps = (
-    project: ReturnType<typeof openProject>,
+    project: ChainProject,
     journal: RunJournal,
     result: RunResult,
   ): readonly string[] => {
