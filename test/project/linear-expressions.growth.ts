@@ -117,11 +117,9 @@ function isSlow({ pattern, flags }: WrittenExpression): boolean {
  */
 function grows(expression: RegExp, pumped: Pumped): boolean {
   const few = textOf(pumped, 20 * pumped.part.length)
-  if (taken(expression, few, 1) > 5 && taken(expression, few, 3) > 5) return true
+  if (elapsed(expression, few) > 5 && taken(expression, few, 3) > 5) return true
   const short = textOf(pumped, 4000)
-  const start = performance.now()
-  run(expression, short)
-  if (performance.now() - start < 0.1) return false
+  if (elapsed(expression, short) < 0.1) return false
   const once = taken(expression, short, 3)
   if (once < 0.08) return false
   return taken(expression, textOf(pumped, 32_000), 2) > Math.max(24 * once, 3)
@@ -131,15 +129,23 @@ function textOf({ before, part, after }: Pumped, length: number): string {
   return before + part.repeat(Math.ceil(length / part.length)) + after
 }
 
-/** Milliseconds of the processor, the least of some tries. */
+/** Milliseconds of the processor, the least of some tries. Some systems count them only every 4 ms. */
 function taken(expression: RegExp, text: string, tries: number): number {
   const times = Array.from({ length: tries }, () => {
     const before = process.threadCpuUsage()
-    run(expression, text)
+    let runs = 0
+    for (let spent = 0; spent < 12; runs++) spent += elapsed(expression, text)
     const { user, system } = process.threadCpuUsage(before)
-    return (user + system) / 1000
+    return (user + system) / 1000 / runs
   })
   return Math.min(...times)
+}
+
+/** Milliseconds of the clock. */
+function elapsed(expression: RegExp, text: string): number {
+  const start = performance.now()
+  run(expression, text)
+  return performance.now() - start
 }
 
 function run(expression: RegExp, text: string): void {
