@@ -87,19 +87,27 @@ export interface IndexParts {
   examples: readonly string[]
 }
 
-/** How much a long field dilutes its words (BM25's b). */
-const dilution = 0.5
+/** How much a long field dilutes its words (BM25's b), in a search and for prompts. */
+const dilution = { search: 0.5, prompt: 0.75 } as const
+/** The weight of a word in an example of a prompt, relative to one in the description. */
+const exampleWeight = 0.3
 const pairInLikeness = 0.4
-/** A word of grammar says how a sentence is built, not what it is about. */
-const grammarInLikeness = 0.6
+/**
+ * A word of grammar says how a sentence is built, not what it is about. In a prompt it does not count: people ask for
+ * other work in the same words.
+ */
+const grammarInLikeness = { search: 0.6, prompt: 0 } as const
 const grammarStems: ReadonlySet<string> = new Set([...stopWords].map(stemOf))
 /** The weight of the document's sentences in its centre, relative to one example. */
 const sentencesInCentre = 2
 /** Fields with at least this weight describe the purpose of the document. */
 const purposeWeight = 1
 const enoughExamples = 4
-/** Up to this number of documents, the rarity of a word is counted over their sentences. */
-const smallCatalogue = 100
+/**
+ * Up to this number of documents, the rarity of a word is counted over their sentences. The long bodies of skills have
+ * many sentences, in which common words become rare, so for prompts this is only done where documents are few.
+ */
+const smallCatalogue = { search: 100, prompt: 10 } as const
 
 /**
  * Indexes the words of documents. If several have the same ID, the first counts. For a search, single
@@ -110,7 +118,8 @@ export function indexDocuments(
   { isSearch = false }: RankOptions = {},
 ): IndexParts {
   const byId = new Map(allDocuments.toReversed().map((document) => [document.id, document]))
-  const documents = withMentions([...byId.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1)))
+  const sorted = [...byId.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  const documents = isSearch ? withMentions(sorted) : withMentions(sorted).map(withExampleFields)
   const texts = documents.map(({ fields }) => {
     const countedFields = fields.filter(({ isDetail }) => isDetail !== true)
     const owner = fields.filter(({ isShared }) => isShared).map(({ text }) => text)
@@ -130,7 +139,7 @@ export function indexDocuments(
   )
   // A small catalogue has too few documents, so their sentences are counted.
   const countedTexts =
-    documents.length > smallCatalogue
+    documents.length > (isSearch ? smallCatalogue.search : smallCatalogue.prompt)
       ? texts
       : texts.flatMap(({ text, owner }) => sentencesOf(text).map((part) => ({ text: part, owner })))
   const isCounted = countOnce()
@@ -141,7 +150,7 @@ export function indexDocuments(
     }
   }
   const examples = documents.flatMap((document) => document.examples?.map(({ text }) => text) ?? [])
-  const compared = examples.length > 0 ? addLikeness(documents, entry) : 0
+  const compared = examples.length > 0 ? addLikeness(documents, entry, isSearch) : 0
   const parts = documents.map((document) => {
     const rightExamples = (document.examples ?? []).filter(({ wrong }) => wrong !== true)
     return Math.min(1, rightExamples.length / enoughExamples)
@@ -201,6 +210,18 @@ function withMentions(documents: readonly RankDocument[]): readonly RankDocument
   })
 }
 
+/**
+ * Adds the words of examples to the words of a document. Each example is a field, so that a long one does not count
+ * more than a short one.
+ */
+function withExampleFields(document: RankDocument): RankDocument {
+  const rightExamples = (document.examples ?? []).filter(({ wrong }) => wrong !== true)
+  const fields = rightExamples.map(({ text }) => {
+    return { kind: 'examples', text, weight: exampleWeight }
+  })
+  return { ...document, fields: [...document.fields, ...fields] }
+}
+
 const namePattern = /[A-Za-z0-9]{1,60}(?:[-_][A-Za-z0-9]{1,60}){1,12}/g
 
 /** Returns the terms of a text's stems that are indexed. */
@@ -231,7 +252,8 @@ function addPostings(
     const totals = new Map<string, { weight: number; kind: number; most: number }>()
     for (const { kind: name, weight, terms, length } of fields) {
       const kind = kinds.indexOf(name)
-      const longer = 1 + dilution * (length / (averages[kind] || 1) - 1)
+      const longer =
+        1 + (isSearch ? dilution.search : dilution.prompt) * (length / (averages[kind] || 1) - 1)
       for (const [term, { length: times }] of terms) {
         const value = (weight * times) / longer
         const total = totals.get(term) ?? { weight: 0, kind, most: 0 }
@@ -247,7 +269,7 @@ function addPostings(
  * Adds the parts of terms in examples and in the centres of documents. A centre starts with the document's
  * sentences.
  */
-function addLikeness(documents: readonly RankDocument[], entry: Entry): number {
+function addLikeness(documents: readonly RankDocument[], entry: Entry, isSearch: boolean): number {
   const texts = documents.map(({ fields, examples: allExamples = [] }) => {
     const purposes = fields.filter(({ weight }) => weight >= purposeWeight)
     const sentences = purposes.flatMap(({ text }) => sentencesOf(text)).map(allTerms)
@@ -260,7 +282,7 @@ function addLikeness(documents: readonly RankDocument[], entry: Entry): number {
   ])
   for (const terms of comparedTexts) for (const term of terms) entry(term).holders++
   const vectorOf = (terms: ReadonlySet<string>): [string, number][] =>
-    vector(terms, comparedTexts.length, (term) => entry(term).holders)
+    vector(terms, comparedTexts.length, isSearch, (term) => entry(term).holders)
   let number = 0
   for (const [at, { sentences, examples }] of texts.entries()) {
     const sum = new Map<string, number>()
@@ -286,14 +308,18 @@ function addLikeness(documents: readonly RankDocument[], entry: Entry): number {
 export function vector(
   terms: ReadonlySet<string>,
   comparedCount: number,
+  isSearch: boolean,
   holdersOf: (term: string) => number | undefined,
 ): [string, number][] {
+  const grammar = isSearch ? grammarInLikeness.search : grammarInLikeness.prompt
+  const isGrammar = (term: string): boolean =>
+    grammarStems.has(term) || (!isSearch && term.split(' ').every((word) => grammarStems.has(word)))
   const weights = Array.from(terms, (term): [string, number] => {
     const holders = holdersOf(term) ?? 0
     // Among many texts, a common word says little, and its list of texts is long.
     const isCommon = comparedCount > 1000 && holders > comparedCount / 20
     const rarity = isCommon ? 0 : Math.log(1 + comparedCount / (holders + 0.5))
-    if (grammarStems.has(term)) return [term, grammarInLikeness * rarity]
+    if (isGrammar(term)) return [term, grammar * rarity]
     return [term, term.includes(' ') ? pairInLikeness * rarity : rarity]
   })
   return unit(weights.filter(([, weight]) => weight > 0))

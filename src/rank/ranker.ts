@@ -48,8 +48,9 @@ const shortestRoot = 5
 
 /** Chosen by cross-validation on MetaTool and on prompts for 25 skills; small changes make no difference. */
 const weights = {
-  /** How soon another occurrence of a word stops counting (BM25's k1). */
+  /** How soon another occurrence of a word stops counting (BM25's k1), in a search and in a prompt. */
   saturation: 2,
+  promptSaturation: 1.5,
   /** Two neighbouring words that are neighbours in a document too. */
   pair: 0.6,
   /** The same in the other order. */
@@ -66,10 +67,11 @@ const weights = {
   character: 0.4,
   /** Likeness to the centre of a document's sentences and examples, if every document has examples. */
   centre: 8,
-  /** The same where the sentence is a prompt: more would outvote a description that fits another document better. */
-  promptCentre: 4,
-  /** Likeness to its nearest examples. */
+  /** The same for a prompt: the centre of a few examples is like every prompt in the same tone. */
+  promptCentre: 1,
+  /** Likeness to its nearest examples, in a search and in a prompt. */
   nearest: 8,
+  promptNearest: 4,
   neighbours: 3,
   wrong: 0.8,
 } as const
@@ -92,7 +94,7 @@ export function rankerOf(index: RankIndex, { isSearch = false }: RankOptions = {
   const rarest = Math.max(rarityOf(1, index), 0.1)
   return (sentence) => {
     const query = readQuery(sentence, index, isSearch)
-    const parts = wordParts(query, index)
+    const parts = wordParts(query, index, isSearch)
     const likeness = likenessOf(sentence, index, isSearch)
     addLikeness(parts, likeness, query.reach, 1 - leadOf(parts))
     const byWords = inOrder(parts, index, rarest)
@@ -272,7 +274,8 @@ function likenessOf(
 ): ReadonlyMap<number, Likeness> {
   const { compared, taught } = index.catalogue
   const centreWeight = isSearch ? weights.centre : weights.promptCentre
-  const query = vector(allTerms(sentence), compared, (term) => index.term(term)?.holders)
+  const nearestWeight = isSearch ? weights.nearest : weights.promptNearest
+  const query = vector(allTerms(sentence), compared, isSearch, (term) => index.term(term)?.holders)
   const centres = new Map<number, number>()
   const values = new Map<number, Map<number, number>>()
   // Grammar alone is not likeness.
@@ -298,7 +301,7 @@ function likenessOf(
       const wrong = Math.max(0, -negative)
       const mean = nearestRight.reduce((sum, [, value]) => sum + value ** 2, 0) / weights.neighbours
       const centre = centres.get(at) ?? 0
-      const score = centreWeight * taught * centre + weights.nearest * mean
+      const score = centreWeight * taught * centre + nearestWeight * mean
       const example = index.example(number) ?? ''
       const wrongExample = wrong > 0 ? (index.example(wrongNumber) ?? '') : ''
       const denial = {
@@ -314,12 +317,17 @@ function likenessOf(
 /** The parts of the score by the position of the document. */
 type Parts = Map<number, RankPart[]>
 
-function wordParts({ words, extras }: Query, { catalogue, term: look }: RankIndex): Parts {
+function wordParts(
+  { words, extras }: Query,
+  { catalogue, term: look }: RankIndex,
+  isSearch: boolean,
+): Parts {
   const parts: Parts = new Map()
+  const saturation = isSearch ? weights.saturation : weights.promptSaturation
   for (const { term, text, score } of [...words, ...extras]) {
     for (const [at, weight, place] of tuples(look(term)?.postings, 3)) {
       const kind = catalogue.kinds[place] ?? ''
-      const share = (weight * (weights.saturation + 1)) / (weight + weights.saturation)
+      const share = (weight * (saturation + 1)) / (weight + saturation)
       addTo(parts, at, { kind, text, score: score * share })
     }
   }
@@ -403,6 +411,7 @@ function confidenceIn(
     taught * partOf((holders) => holders.length === 0),
     Math.log(1 + rivals),
     Math.log(1 + missing.length),
+    Math.log(ids.length),
   ]
   const example = first.parts.find(({ kind }) => kind === 'example')?.text ?? ''
   const stems = new Set(wordsOf(example).map(({ stem }) => stem))
@@ -414,13 +423,14 @@ function confidenceIn(
   return { probability: logistic(usual), certainty: logistic(strict), missing }
 }
 
-/** Coefficients of the facts in their order. */
+/** Coefficients of the facts in their order; those of `usual` were fitted without the last fact. */
 const usual = [-6.1, 1.45, 4.2, -1.3, 3.8, -2.1, 3.3, 0.65, -3.5, -0.8, -1]
 /**
- * Fitted on prompts for 62 skills of 23 authors, so that half of the prompts mean no skill: near misses that the authors
- * wrote, and prompts of skills that were left out.
+ * Fitted on prompts for 176 skills, alone and among up to 366, so that half of the prompts mean no skill: near misses
+ * that the authors of the prompts wrote, and prompts of skills that were left out. The first is lower than fitted, so
+ * that the threshold of a trigger leaves a margin.
  */
-const strict = [-8.4, -0.7, 2.87, -0.54, 3.18, -1.01, 4.62, 0.77, 1.41, -0.57, -0.71]
+const strict = [-9.6, -0.13, 3.49, 0.54, 1.37, 0.82, 2.4, 1.53, 0.49, -0.31, -1.06, 0.2]
 
 /** Puts documents that are named in full before all others. */
 function withNamed(ranking: readonly Ranked[], fullNames: readonly string[]): readonly Ranked[] {

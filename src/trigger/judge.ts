@@ -24,6 +24,9 @@ export interface ExampleVerdict {
   isSure: boolean
 }
 
+/** Parts of a score that are not words. */
+const likenessKinds = new Set(['example', 'wrong example', 'likeness', 'named in full'])
+
 /** Undefined if the prompt calls a skill by name, or no skill fits. */
 export function judge(prompt: string, rank: Ranker): ExampleVerdict | undefined {
   const typed = prompt.slice(0, longestPrompt)
@@ -32,7 +35,7 @@ export function judge(prompt: string, rank: Ranker): ExampleVerdict | undefined 
   const [first, second] = ranked
   if (!first) return undefined
   const example = first.parts.find(({ kind }) => kind === 'example')?.text ?? ''
-  const said = first.parts.filter(({ kind }) => !/example|likeness|named/.test(kind))
+  const said = first.parts.filter(({ kind }) => !likenessKinds.has(kind))
   const words = said.map(({ text }) => text)
   const rival = second && second.score > 0.7 * first.score ? second.id : undefined
   const isNamed = named.length === 1

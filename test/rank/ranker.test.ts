@@ -35,6 +35,95 @@ const sentence = fc.oneof(
     .map((words) => words.join(' ')),
 )
 
+describe('examples of prompts', () => {
+  const word = fc.constantFrom(
+    'alpha',
+    'bravo',
+    'delta',
+    'gamma',
+    'kilo',
+    'lima',
+    'omega',
+    'sigma',
+    'tango',
+    'zulu',
+  )
+  const words = fc.uniqueArray(word, { minLength: 1, maxLength: 5 })
+  const filler = Array.from({ length: 12 }, (_, at) =>
+    document(`other-${at}`, `Handles matter${at}.`),
+  )
+  const scoreOf = (list: readonly RankDocument[], id: string, text: string) =>
+    prepareRanker(list)(text).ranked.find((one) => one.id === id)?.score ?? 0
+
+  it('do not count if they share only grammar with the prompt', () => {
+    const grammar = fc.array(fc.constantFrom('can', 'you', 'please', 'the', 'with', 'from'), {
+      minLength: 1,
+      maxLength: 6,
+    })
+    fc.assert(
+      fc.property(words, grammar, words, grammar, (text, example, prompt, rest) => {
+        const list = [
+          document('first', text.join(' '), [`${example.join(' ')} unheard`]),
+          ...filler,
+        ]
+        const { ranked } = prepareRanker(list)(`${prompt.join(' ')} ${rest.join(' ')}`)
+        const kinds = ranked.flatMap(({ parts }) => parts.map(({ kind }) => kind))
+        expect(kinds).not.toContain('example')
+        expect(kinds).not.toContain('examples')
+      }),
+    )
+  })
+
+  it('never lower the score of their document', () => {
+    fc.assert(
+      fc.property(
+        words,
+        fc.array(words, { minLength: 1, maxLength: 6 }),
+        words,
+        (text, examples, prompt) => {
+          const make = (list: readonly string[]) => [
+            document('first', text.join(' '), list),
+            ...filler,
+          ]
+          const sentences = examples.map((example) => example.join(' '))
+          const without = scoreOf(make([]), 'first', prompt.join(' '))
+          expect(scoreOf(make(sentences), 'first', prompt.join(' '))).toBeGreaterThanOrEqual(
+            without - 0.001,
+          )
+        },
+      ),
+    )
+  })
+
+  it('count less if they are long', () => {
+    fc.assert(
+      fc.property(word, fc.integer({ min: 2, max: 20 }), (shared, length) => {
+        const rest = Array.from({ length }, (_, at) => `thing${at}`).join(' ')
+        const list = [
+          document('brief', 'Handles work.', [`${shared} first`]),
+          document('long', 'Handles work.', [`${shared} ${rest}`]),
+          ...filler,
+        ]
+        const prompt = `${shared} unheard words`
+        expect(scoreOf(list, 'brief', prompt)).toBeGreaterThan(scoreOf(list, 'long', prompt))
+      }),
+    )
+  })
+})
+
+it('counts for prompts how many documents have a word, not how many sentences', () => {
+  const body = (at: number) =>
+    Array.from({ length: 60 }, (_, row) => `Sentence ${row} says part${at}${row}.`)
+  const many = Array.from({ length: 20 }, (_, at) =>
+    document(`other-${at}`, [...body(at), 'A report ends it.'].join('\n')),
+  )
+  const rare = document('rare', Array.from({ length: 40 }, () => 'It keeps the ledger.').join('\n'))
+  const common = document('common', 'Report.')
+  const { words } = prepareRanker([...many, rare, common])('report ledger')
+  const weightOf = (name: string) => words.find(({ word }) => word === name)?.weight ?? 0
+  expect(weightOf('ledger')).toBeGreaterThan(weightOf('report'))
+})
+
 describe('the ranker', () => {
   const rank = prepareRanker(documents)
 

@@ -53,8 +53,8 @@ const reasons = (prompt: string): string[] =>
 it('explains which words and which example select a skill, and the probability', () => {
   const [deploy = '', invoice = ''] = reasons('please ship the billing service to staging')
   expect(deploy).toContain('"outcome":"fired","text":"ship the service to staging"')
-  expect(deploy).toMatch(/"reason":".*\d+ % sure, by `service`/)
-  expect(invoice).toMatch(/most like deploy, by `service`.*\d+ % sure/)
+  expect(deploy).toMatch(/"reason":".*\d+ % sure, by .*`service`/)
+  expect(invoice).toMatch(/most like deploy, by .*`service`.*\d+ % sure/)
   expect(reasons('/deploy it')[0]).toContain('calls a skill by its name')
   expect(reasons('')[0]).toContain('no word in common')
 })
@@ -153,6 +153,48 @@ it.each([
     expect(prepareRanker(skillDocuments(rows))(prompt).ranked[0]?.id).toBe('report')
   },
 )
+
+it('ranks a skill without examples first if examples of the others only ask in the same tone', () => {
+  const subjects = [
+    'fonts',
+    'mails',
+    'locks',
+    'maps',
+    'songs',
+    'lamps',
+    'roads',
+    'seeds',
+    'boats',
+    'ovens',
+    'tents',
+  ]
+  const others = subjects.map((subject) =>
+    skill(`check-${subject}`, `Looks after ${subject}.`, [
+      `can you check whether the ${subject} are all right`,
+      `please check ${subject} before we publish them`,
+      `could you check the ${subject} again today`,
+    ]),
+  )
+  const rank = prepareRanker(skillDocuments([...others, skill('ledger', 'Books invoices.')]))
+  const prompt = 'could you check the invoices again before we publish them today'
+  expect(rank(prompt).ranked[0]?.id).toBe('ledger')
+})
+
+it('fires on a prompt in other words than the examples among many skills', () => {
+  const many = Array.from({ length: 40 }, (_, at) => skill(`other-${at}`, `Handles matter ${at}.`))
+  const { matches } = matchTriggers('roll out our new api version to production', [
+    ...skills,
+    ...many,
+  ])
+  expect(matches.map((match) => match.skill.name)).toEqual(['deploy'])
+})
+
+it('does not fire on a prompt in other words than the examples about another matter', () => {
+  const many = Array.from({ length: 40 }, (_, at) => skill(`other-${at}`, `Handles matter ${at}.`))
+  const firedAmongMany = (prompt: string) => matchTriggers(prompt, [...skills, ...many]).matches
+  expect(firedAmongMany('explain what a version of an api is')).toEqual([])
+  expect(firedAmongMany('how much tax do I pay on a car')).toEqual([])
+})
 
 it('does not fire on a prompt that is like a `not` example', () => {
   const [deploy, ...others] = skills
