@@ -92,16 +92,19 @@ function decideTool(request: string, route: Route, tools: PlanTools): Route {
  * can be called with all that is said.
  */
 function isGiven(request: string, route: Route, tools: PlanTools): boolean {
-  const plan = (tool: string | undefined) => planRequest([{ text: request, tool }], tools)
-  const steps = plan(route.tool)
+  const steps = planRequest([{ text: request, tool: route.tool }], tools)
   const isSaid = steps.some(({ trace }) => trace.some(({ text }) => text !== ''))
   if (!isSaid || !takesAll(steps) || !isComplete(steps)) return false
   if (!isSafeUnnamed(route.tool ?? '', request, tools)) return false
   if (isOnlyAbout(request, route.tool ?? '', tools)) return false
   const tool = tools.definition(route.tool ?? '')
   if (tool && isVerbOfOther(request, tool)) return false
-  const others = route.candidates.slice(1, maxConsidered).map(({ tool }) => plan(tool))
-  return route.decision === 'answer' || !others.some((one) => takesAll(one) && isComplete(one))
+  if (route.decision === 'answer') return true
+  const plain = withoutSlots(request, route)
+  const others = route.candidates.slice(1, maxConsidered).map(({ tool: id }) => id)
+  const isRival = (other: string) =>
+    isNamedAlike(plain, route.tool ?? '', other, tools) || takesRequest(request, other, tools)
+  return !others.some(isRival)
 }
 
 /**

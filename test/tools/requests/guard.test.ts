@@ -209,12 +209,15 @@ describe('a request to see something', () => {
       'calendarId',
     ])
     const other = toolOf('list_events', 'List events', { from: text, to: text })
-    const both = [
-      { ...dated, ...reads, server: 'google' },
-      { ...other, ...reads, server: 'mail' },
-    ]
     const request = 'list events from 2026-12-01 to 2026-12-05'
-    expect((await carryOut(request, both)).calls).toEqual([])
-    expect((await carryOut(`${request} in mail`, both)).calls).toHaveLength(1)
+    // Also not by the order of the servers.
+    for (const server of ['google', 'zoho']) {
+      const both = [
+        { ...dated, ...reads, server },
+        { ...other, ...reads, server: 'mail' },
+      ]
+      expect((await carryOut(request, both)).calls).toEqual([])
+      expect((await carryOut(`${request} in mail`, both)).calls).toHaveLength(1)
+    }
   })
 })
