@@ -110,8 +110,8 @@ const enoughExamples = 4
 const smallCatalogue = { search: 100, prompt: 10 } as const
 
 /**
- * Indexes the words of documents. If several have the same ID, the first counts. For a search, single
- * characters of scripts without blanks are indexed too.
+ * Indexes the words of documents. If several have the same ID, the first counts. For a search, the forms of words and
+ * single characters of scripts without blanks are indexed too.
  */
 export function indexDocuments(
   allDocuments: readonly RankDocument[],
@@ -230,6 +230,23 @@ function indexedTerms(stems: readonly string[], isSearch: boolean): readonly str
   return [...termsOf(stems), ...characters]
 }
 
+/** No stem begins with it. */
+const formSign = '='
+
+/** Returns the term for a word in exactly this form. */
+export function formOf(word: string): string {
+  return `${formSign}${word}`
+}
+
+/** Returns each word in its form, and the number of documents that have it. */
+export function* holdersOfForms(
+  terms: ReadonlyMap<string, IndexedTerm>,
+): Generator<[word: string, holders: number]> {
+  for (const [term, { postings }] of terms) {
+    if (term.startsWith(formSign)) yield [term.slice(formSign.length), postings.length / 3]
+  }
+}
+
 /** Adds the weights of BM25F: a term's occurrences in all fields, by the fields' weights and lengths. */
 function addPostings(
   documents: readonly RankDocument[],
@@ -239,9 +256,11 @@ function addPostings(
 ) {
   const fieldStems = documents.map(({ fields }) =>
     fields.map((field) => {
-      const stems = wordsOf(field.text).map(({ stem }) => stem)
-      const terms = Map.groupBy(indexedTerms(stems, isSearch), (term) => term)
-      return { ...field, terms, length: stems.length }
+      const words = wordsOf(field.text)
+      const stems = words.map(({ stem }) => stem)
+      const forms = isSearch ? words.map(({ text }) => formOf(text)) : []
+      const terms = Map.groupBy([...indexedTerms(stems, isSearch), ...forms], (term) => term)
+      return { ...field, terms, length: words.length }
     }),
   )
   const averages = kinds.map((name) => {

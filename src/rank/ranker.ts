@@ -2,12 +2,16 @@ import { addTo } from '#core/lists'
 import { editDistance } from '#core/text'
 import {
   allTerms,
+  formOf,
+  holdersOfForms,
   indexDocuments,
   type RankDocument,
+  type RankField,
   type RankIndex,
   type RankOptions,
   vector,
 } from './index.ts'
+import { type LetterLikeness, prepareLetters } from './letters.ts'
 import { namesIn } from './names.ts'
 import { charactersOf, properNames, stemOf, type Word, wordsOf } from './words.ts'
 
@@ -20,7 +24,7 @@ export interface Ranked {
 }
 
 export interface RankPart {
-  /** The field with the words, or `example`, `wrong example`, `likeness` or `named in full`. */
+  /** The field with the words, or `letters`, `example`, `wrong example`, `likeness` or `named in full`. */
   kind: string
   text: string
   score: number
@@ -63,6 +67,10 @@ const weights = {
   similar: 0.4,
   /** A word that is two words in the other text: `webhook` for `web hook`. */
   joined: 0.6,
+  /** A word in exactly the same form: `boards`, not `board`. */
+  form: 0.2,
+  /** Likeness by letters, for the whole sentence. */
+  letters: 0.6,
   /** One character of a pair from a script without blanks. */
   character: 0.4,
   /** Likeness to the centre of a document's sentences and examples, if every document has examples. */
@@ -87,14 +95,29 @@ export function prepareRanker(
     wordsBy: (letter) => words.get(letter) ?? [],
     example: (number) => examples[number],
   }
-  return rankerOf(index, options)
+  if (options.isSearch !== true) return rankerOf(index, options)
+  const byId = new Map(documents.toReversed().map((document) => [document.id, document]))
+  const texts = catalogue.ids.map((id) => ownText(byId.get(id)?.fields ?? []))
+  return rankerOf(index, options, prepareLetters(texts, holdersOfForms(terms)))
 }
 
-export function rankerOf(index: RankIndex, { isSearch = false }: RankOptions = {}): Ranker {
+/** Returns the text of the fields, without the names of what several documents belong to. */
+function ownText(fields: readonly RankField[]): string {
+  return fields.flatMap(({ isShared, text }) => (isShared === true ? [] : [text])).join('\n')
+}
+
+export function rankerOf(
+  index: RankIndex,
+  { isSearch = false }: RankOptions = {},
+  letterLikeness?: LetterLikeness,
+): Ranker {
   const rarest = Math.max(rarityOf(1, index), 0.1)
   return (sentence) => {
     const query = readQuery(sentence, index, isSearch)
     const parts = wordParts(query, index, isSearch)
+    if (letterLikeness) {
+      addLetters(parts, letterLikeness(sentence), query.reach * (1 - index.catalogue.taught))
+    }
     const likeness = likenessOf(sentence, index, isSearch)
     addLikeness(parts, likeness, query.reach, 1 - leadOf(parts))
     const byWords = inOrder(parts, index, rarest)
@@ -147,6 +170,10 @@ function readQuery(sentence: string, index: RankIndex, isSearch: boolean): Query
         ? [...relativesOf(word, index), ...halvesOf(word, index), ...characterTerms(word, index)]
         : []
       for (const term of looseTerms) addExtra(term)
+    }
+    if (isSearch && hasPostings(index, formOf(text))) {
+      const score = weights.form * rarityIn(index, stem)
+      addExtra({ term: formOf(text), text: `${text} (exact)`, score })
     }
     const [next, afterNext] = tokens.slice(at + 1, at + 3)
     if (isSearch && next) for (const joined of joinedOf(word, next, index)) addExtra(joined)
@@ -334,6 +361,19 @@ function wordParts(
   return parts
 }
 
+/** The number of documents that are compared by letters: the best ones by words. */
+const comparedByLetters = 50
+
+/** @param reach how much the likeness can add; examples say more than letters */
+function addLetters(parts: Parts, likenessAt: (at: number) => number, reach: number): void {
+  const byScore = Array.from(parts, ([at, documentParts]) => ({ at, score: sumOf(documentParts) }))
+  const best = byScore.toSorted((a, b) => b.score - a.score || a.at - b.at)
+  for (const { at } of best.slice(0, comparedByLetters)) {
+    const score = weights.letters * reach * likenessAt(at)
+    if (score > 0) addTo(parts, at, { kind: 'letters', text: 'words with the same letters', score })
+  }
+}
+
 /** @param doubt how far words leave it open which document is meant; a near example counts anyway */
 function addLikeness(
   parts: Parts,
@@ -397,7 +437,9 @@ function confidenceIn(
   const worth = reach / rarest
   const lead = 1 - (otherDocuments[0]?.score ?? 0) / first.score
   const byWords = sumOf(first.parts.filter(({ kind }) => kinds.includes(kind)))
-  const ahead = Math.sqrt(lead * Math.min(1, first.score / worth))
+  // Letters tell which document is meant, not that one is.
+  const letters = first.parts.find(({ kind }) => kind === 'letters')?.score ?? 0
+  const ahead = Math.sqrt(lead * Math.min(1, (first.score - letters) / worth))
   const rivals = otherDocuments.filter(({ score }) => score > 0.8 * first.score).length
   const facts: readonly number[] = [
     1,

@@ -255,7 +255,33 @@ describe('a search', () => {
     ['webhook', 'web hook'],
   ])('explains a word that is written as one or as two by both forms: %s', (asked, text) => {
     const [first] = prepareRanker([document('a', text)], { isSearch: true })(asked).ranked
-    expect(first?.parts.map((part) => part.text)).toEqual([`${asked} (${text})`])
+    const parts = first?.parts.filter(({ kind }) => kind !== 'letters') ?? []
+    expect(parts.map((part) => part.text)).toEqual([`${asked} (${text})`])
+  })
+
+  it('prefers a word in the same form, and says so', () => {
+    const boards = [document('a', 'Shows the board.'), document('b', 'Shows the boards.')]
+    const [first, second] = prepareRanker(boards, { isSearch: true })('boards').ranked
+    expect([first?.id, second?.id]).toEqual(['b', 'a'])
+    expect(first?.parts.map(({ text }) => text)).toContain('boards (exact)')
+    const [prompted, otherPrompted] = prepareRanker(boards)('boards').ranked
+    expect(prompted?.score).toBe(otherPrompted?.score)
+  })
+
+  it.each([
+    ['save a screenshot', 'save a snapshot'],
+    ['show the geolocation', 'show the location'],
+    ['events of the stratosphere', 'events of the atmosphere'],
+  ])('prefers words that look like those of the request: %s', (asked, text) => {
+    const [verb = ''] = text.split(' ')
+    const all = [document('a', `${verb} the parcels`), document('b', text)]
+    expect(idsFor(all, asked, false)).toEqual(['a', 'b'])
+    expect(idsFor(all, asked, true)).toEqual(['b', 'a'])
+  })
+
+  it('finds nothing by letters alone', () => {
+    const music = [document('a', 'Plays music.'), document('b', 'Draws maps.')]
+    expect(idsFor(music, 'musician', true)).toEqual(idsFor(music, 'musician', false))
   })
 
   it.each([
