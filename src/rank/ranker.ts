@@ -68,7 +68,7 @@ const weights = {
   /** A word that is two words in the other text: `webhook` for `web hook`. */
   joined: 0.6,
   /** A word in exactly the same form: `boards`, not `board`. */
-  form: 0.2,
+  form: 0.1,
   /** Likeness by letters, for the whole sentence. */
   letters: 0.6,
   /** One character of a pair from a script without blanks. */
