@@ -324,7 +324,7 @@ function filesLines({ proof, question }: ProofSubject): ProofLine[] {
         ]),
     ...(unknown.length === 0
       ? []
-      : [line('files', `${namesOf(unknown)}: it is not recorded on which files it succeeded`)]),
+      : [line('files', `${namesOf(unknown)}: succeeded on files that were not recorded`)]),
   ]
   if (lines.length > 0 || proven.length === 0) return lines
   return [passed('files', `${namesOf(proven)}: succeeded on the files of the end of the run`)]
