@@ -112,33 +112,36 @@ function isSlow({ pattern, flags }: WrittenExpression): boolean {
 }
 
 /**
- * Whether the processor's time grows faster than the text. A machine that is slow at one moment is
- * slow at all of them: counted is the shortest of several, and how it grows.
+ * Whether the time grows faster than the text. A machine that is slow at one moment is slow at all of them:
+ * what the clock says is asked of the processor too.
  */
 function grows(expression: RegExp, pumped: Pumped): boolean {
   const few = textOf(pumped, 20 * pumped.part.length)
-  if (elapsed(expression, few) > 5 && taken(expression, few, 3) > 5) return true
+  if ([elapsed, taken].every((timeOf) => least(3, () => timeOf(expression, few)) > 5)) return true
   const short = textOf(pumped, 4000)
   if (elapsed(expression, short) < 0.1) return false
-  const once = taken(expression, short, 3)
-  if (once < 0.08) return false
-  return taken(expression, textOf(pumped, 32_000), 2) > Math.max(24 * once, 3)
+  const long = textOf(pumped, 32_000)
+  return [elapsed, taken].every((timeOf) => {
+    const once = least(3, () => timeOf(expression, short))
+    return once >= 0.08 && least(2, () => timeOf(expression, long)) > Math.max(24 * once, 3)
+  })
+}
+
+function least(tries: number, measure: () => number): number {
+  return Math.min(...Array.from({ length: tries }, measure))
 }
 
 function textOf({ before, part, after }: Pumped, length: number): string {
   return before + part.repeat(Math.ceil(length / part.length)) + after
 }
 
-/** Milliseconds of the processor, the least of some tries. Some systems count them only every 4 ms. */
-function taken(expression: RegExp, text: string, tries: number): number {
-  const times = Array.from({ length: tries }, () => {
-    const before = process.threadCpuUsage()
-    let runs = 0
-    for (let spent = 0; spent < 12; runs++) spent += elapsed(expression, text)
-    const { user, system } = process.threadCpuUsage(before)
-    return (user + system) / 1000 / runs
-  })
-  return Math.min(...times)
+/** Milliseconds of the processor. Some systems count them only every 4 ms, so short times are repeated. */
+function taken(expression: RegExp, text: string): number {
+  const before = process.threadCpuUsage()
+  let runs = 0
+  for (let spent = 0; spent < 12; runs++) spent += elapsed(expression, text)
+  const { user, system } = process.threadCpuUsage(before)
+  return (user + system) / 1000 / runs
 }
 
 /** Milliseconds of the clock. */
