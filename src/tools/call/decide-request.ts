@@ -5,12 +5,14 @@ import { type PlannedCall, planRequest, type PlanTools } from '#tools/parameters
 import { parametersOf } from '#tools/parameters/parameter'
 import { plainWords, stemOf } from '#rank/words'
 import {
+  callingVerbs,
   contractExamples,
   contractPhrases,
   contractSequences,
   readingVerbs,
   showingVerbs,
 } from '#tools/contract'
+import type { JsonObject } from '#core/json'
 import type { ToolDefinition } from '#tools/model'
 import { deprecationOf } from '#tools/route/deprecated'
 import type { Route } from '#tools/route/router'
@@ -98,7 +100,7 @@ function isGiven(request: string, route: Route, tools: PlanTools): boolean {
   if (!isSafeUnnamed(route.tool ?? '', request, tools)) return false
   if (isOnlyAbout(request, route.tool ?? '', tools)) return false
   const tool = tools.definition(route.tool ?? '')
-  if (tool && isVerbOfOther(request, tool)) return false
+  if (tool && (isVerbOfOther(request, tool) || isVerbOfSibling(request, tool, tools))) return false
   if (route.decision === 'answer') return true
   const plain = withoutSlots(request, route)
   const others = route.candidates.slice(1, maxConsidered).map(({ tool: id }) => id)
@@ -141,6 +143,63 @@ function isVerbOfOther(request: string, tool: ToolDefinition): boolean {
   return !name.includes(first.word) && name.some((word) => stemOf(word) === first.stem)
 }
 
+/**
+ * Whether a request starts with the verb of another tool of the server: `mark the next task … as done` does not ask for
+ * `get_next_task`, whose verb is not said, where there is a `mark_task_done`.
+ */
+function isVerbOfSibling(
+  request: string,
+  tool: ToolDefinition,
+  { tools }: Pick<PlanTools, 'tools'>,
+): boolean {
+  const { first } = new Reading(request, tool, new Set())
+  const isAction = first && !first.kind && !callingVerbs.has(first.word)
+  if (!isAction || readingVerbs.has(first.word)) return false
+  const own = plainWords(tool.name).map(stemOf)
+  if (own.includes(first.stem)) return false
+  return tools.some((id) => {
+    if (id === tool.id || !id.startsWith(`${tool.server}__`)) return false
+    const isSaid = plainWords(lastSegment(id)).some((word) => stemOf(word) === first.stem)
+    return isSaid && stemOf(plainWords(ownName(id, tools))[0] ?? '') === first.stem
+  })
+}
+
+/**
+ * Returns another tool of the server that takes the same values, and whose name fits the request better: `approve_task`
+ * for `approve task 7` instead of `finish_task`, and `get_issue` for `issue 7` instead of `update_issue`.
+ */
+export function betterNamed(
+  request: string,
+  tool: ToolDefinition,
+  params: JsonObject,
+  tools: PlanTools,
+): string | undefined {
+  const { first, tokens } = new Reading(request, tool, new Set())
+  const said = new Set(tokens.flatMap((one) => (one.kind ? [] : [one.stem])))
+  const nameOf = (id: string) => [...new Set(plainWords(ownName(id, tools.tools)).map(stemOf))]
+  const countOf = (id: string) => nameOf(id).filter((word) => said.has(word)).length
+  const [verb = '', ...object] = nameOf(tool.id)
+  const own = countOf(tool.id)
+  const saysNoAction = first !== undefined && object.includes(first.stem) && !said.has(verb)
+  return tools.tools.find((id) => {
+    if (id === tool.id || !id.startsWith(`${tool.server}__`)) return false
+    if (!takesNames(Object.keys(params), tools.definition(id))) return false
+    const count = countOf(id)
+    return count > own || (saysNoAction && count === own && tools.reads?.(id) === true)
+  })
+}
+
+/** Whether a tool accepts and needs nothing but these parameters. */
+function takesNames(names: readonly string[], tool: ToolDefinition | undefined): boolean {
+  const parameters = parametersOf(tool?.inputSchema ?? {})
+  const own = parameters.map(({ name }) => name)
+  return (
+    names.length > 0 &&
+    names.every((name) => own.includes(name)) &&
+    parameters.every(({ name, required }) => !required || names.includes(name))
+  )
+}
+
 /** Whether the request itself gives every value. */
 function isComplete(steps: readonly PlannedCall[]): boolean {
   return steps.every(
@@ -169,7 +228,9 @@ function calledTool(request: string, route: Route, tools: PlanTools): string | u
       isNamedAlike(plain, candidate, other, tools) ||
       (differsInVerb(plain, candidate, other, tools) && takesRequest(request, other, tools))
     const isOpen = count < Infinity && rivals.some(isRival)
-    const isAsked = !isOnlyAbout(request, tool, tools) && !isVerbOfOther(request, own)
+    const isOther =
+      isVerbOfOther(request, own) || (count < Infinity && isVerbOfSibling(request, own, tools))
+    const isAsked = !isOnlyAbout(request, tool, tools) && !isOther
     return isClear && !isOpen && isAsked && takesAll(planRequest([{ text: request, tool }], tools))
       ? [{ tool, count }]
       : []

@@ -12,7 +12,7 @@ import { parametersOf } from '#tools/parameters/parameter'
 import type { Route } from '#tools/route/router'
 import { offerable } from '#tools/schema/usable-schema'
 import type { CallIndex, CallReport } from './context.ts'
-import { decideRequest, planTools } from './decide-request.ts'
+import { betterNamed, decideRequest, planTools } from './decide-request.ts'
 import { type Directive, isOnlyJson, readDirective } from './directive-text.ts'
 import { offeredTools } from './offer-tools.ts'
 import { ToolRequestError } from '#tools/errors'
@@ -210,10 +210,14 @@ async function readByModel(
   const mayChange = reasonToAsk(tool, context) !== undefined
   const judged = judgeParameters(request, tool, choice.params, { mayChange })
   const unset = mayChange ? unsetOf(tool, judged.params, toolsOf(setup)) : []
+  const rival = mayChange ? betterNamed(request, tool, judged.params, toolsOf(setup)) : undefined
+  const doubts = rival
+    ? [...judged.doubts, `${rival} takes the same values, and its name fits the request better.`]
+    : judged.doubts
   const decided: Route = { ...route, decision: 'answer', tool: tool.id }
   return {
     kind: 'call',
-    steps: [singleCall(tool, { ...judged, unset })],
+    steps: [singleCall(tool, { ...judged, unset, doubts })],
     route: decided,
     decidedBy,
   }

@@ -220,6 +220,9 @@ class Judge {
       const words = plainWords(plainText(one))
       return one !== choice && words.length > 0 && words.every((word) => this.#hasWord(word))
     })
+    // `resolve` says `resolved`, not `resolvedInNextRelease`.
+    const isWhole = plainWords(choice).every((word) => this.#hasWord(word))
+    if (this.#mayChange && isOtherNamed && !isWhole) return false
     const isRequired = parameter?.required === true && !(this.#mayChange && isOtherNamed)
     return (
       isNamed ||
@@ -233,14 +236,24 @@ class Judge {
   #isFlag(value: boolean, parameter: Parameter | undefined): boolean {
     if (!parameter || isRequiredDefault(value, parameter)) return true
     const ofOthers = this.#mayChange ? this.#stemsOfOthers(parameter) : []
+    const isWhole = parameter.words.every((word) => isGrammar(word) || this.#hasWord(word))
     const named = this.#tokensOf(parameter.name).filter(
-      ({ stem }) => !this.#nameStems.has(stem) && !ofOthers.includes(stem),
+      (token) =>
+        !this.#nameStems.has(token.stem) &&
+        !ofOthers.includes(token.stem) &&
+        !(this.#mayChange && !isWhole && this.#isLabelOfValue(token)),
     )
     if (named.length > 0) return value !== named.some(({ negated }) => negated)
     const left = this.#unexplained(parameter)
     const isDescribed = this.#tokensOf(parameter.description).some((token) => left.includes(token))
     if (isDescribed) return value
     return parameter.required || left.length > 0
+  }
+
+  /** Whether a word only says what the next value is: `branch` of `checkout branch dev` does not create one. */
+  #isLabelOfValue({ at }: Token): boolean {
+    const next = this.reading.tokens[at + 1]
+    return next !== undefined && this.#leaves.some(({ value }) => String(value) === next.text)
   }
 
   /** The words in the names of the other parameters with a value: `namespace` says nothing about `allNamespaces`. */
@@ -387,7 +400,49 @@ class Judge {
     if (!this.#mayChange || saysItReads(this.reading.tool)) return []
     const conditions = this.reading.conditions().filter((word) => !this.#hasPlaced(word))
     const report = 'The request asks or reports something, and the call may change something.'
-    return [...(this.reading.isOnlyAbout() ? [report] : []), ...reservation(conditions)]
+    return [
+      ...(this.reading.isOnlyAbout() ? [report] : []),
+      ...reservation([...conditions, ...this.reading.otherSenses()]),
+      ...this.#misread(),
+    ]
+  }
+
+  /** Why a value may be a misread part of the request: a word that names something else, or a piece used before. */
+  #misread(): string[] {
+    const names = Object.keys(this.#params).filter((name) => {
+      const value = this.#params[name] ?? null
+      const parameter = this.#parameter(name)
+      const isFree = !this.#byWords.has(name) && parameter && choicesOf(parameter).length === 0
+      const isWord = isFree && textsOf(value).some((text) => this.#isOtherWord(text, parameter))
+      return isWord || this.#isUsedTwice(value)
+    })
+    return names.slice(0, 1).map((name) => `It is not certain that the request says ${name}.`)
+  }
+
+  /** Whether a text is only a verb or a label of the request: `due` of `set the due date` for the name of a card. */
+  #isOtherWord(text: string, parameter: Parameter): boolean {
+    const { tokens, first } = this.reading
+    const places = tokens.filter((token) => token.text === text)
+    const isOther = (token: Token) => {
+      const before = tokens[token.at - 1]
+      const after = tokens[token.at + 1]
+      if (token.kind || !/^\p{Ll}+$/u.test(token.text)) return false
+      if (before && (parameter.words.includes(before.word) || namingWords.has(before.word)))
+        return false
+      const isTarget = before && ['to', 'as'].includes(before.word) && !after?.kind
+      return !isTarget && (token === first || this.reading.isKnown(token))
+    }
+    return places.length > 0 && places.every(isOther)
+  }
+
+  /** Whether values have a piece more often than the request: `octo/hello` for the owner, and `hello` for the repository. */
+  #isUsedTwice(value: JsonValue): boolean {
+    const all = this.#leaves.map((leaf) => String(leaf.value))
+    return textsOf(value).some((text) => {
+      const said = occurrences(text, this.#text)
+      const used = all.reduce((sum, one) => sum + occurrences(text, one), 0)
+      return said > 0 && used > said
+    })
   }
 
   /** Two values that the schema would accept in each other's place, and the words do not say which is which. */

@@ -199,9 +199,10 @@ class Planner {
   #doubts(clause: string, tool: ToolDefinition, trace: ParameterMapping['trace']): string[] {
     if (this.#tools.reads?.(tool.id) === true || saysItReads(tool)) return []
     const reading = new Reading(clause, tool, new Set())
+    for (const one of trace) reading.found.set(one.parameter, one)
     const placed = new Set(trace.flatMap(({ text }) => plainWords(text)))
     const words = [...reading.conditions(), ...reading.openQuantifiers()]
-    return reservation(words.filter((word) => !placed.has(word)))
+    return reservation([...words.filter((word) => !placed.has(word)), ...reading.otherSenses()])
   }
 
   /** Takes a parameter from the answer of an earlier step, or of a step that is added for it. */

@@ -1,9 +1,9 @@
 import { withoutEnd } from '#core/text'
 import { stopWords, plainWords, stemOf } from '#rank/words'
-import type { JsonValue } from '#core/json'
+import { plainText, type JsonValue } from '#core/json'
 import { callingVerbs, readingVerbs } from '#tools/contract'
 import type { ToolDefinition } from '#tools/model'
-import { coerceText, type Parameter, parametersOf } from './parameter.ts'
+import { coerceText, isIdentifier, type Parameter, parametersOf } from './parameter.ts'
 import { findSlots, type SlotKind } from './slots.ts'
 
 export interface Token {
@@ -166,7 +166,8 @@ export class Reading {
     const left = this.tokens.filter((token) => {
       if (this.isUsed(token)) return false
       // `do not close page 3` does not ask to close it.
-      const isOpen = this.#doubtful.has(token) || (token.negated && !isGrammar(token.word))
+      const isAction = !isGrammar(token.word) || this.name.includes(token.word)
+      const isOpen = this.#doubtful.has(token) || (token.negated && isAction)
       return isOpen || !(this.#isNaming(token) || this.isOfTool(token))
     })
     return [...new Set(left.map(({ text }) => text))]
@@ -206,7 +207,10 @@ export class Reading {
     return isQuestion || this.name.some((name) => this.#isInflected(name))
   }
 
-  /** Returns the words that make an action depend on something, or exclude something: `if it is idle`, `all but db-2`. */
+  /**
+   * Returns the words that make an action depend on something, choose or exclude something: `if it is idle`,
+   * `when done`, `all but db-2`, `what is in list 7`, `those under 7`.
+   */
   conditions(): string[] {
     const isLike = ({ word, at }: Token) => {
       const before = this.tokens[at - 1]
@@ -222,9 +226,53 @@ export class Reading {
     return this.#openWords(quantifiers).filter((word) => !this.name.includes(word))
   }
 
+  /**
+   * Returns the values that the request uses in another sense than the call: `2 pages` for the ID of a page, and
+   * `from list 7` for the list to which something is moved.
+   */
+  otherSenses(): string[] {
+    return this.tokens.flatMap((token) => {
+      const taking = this.parameters.filter(({ name }) => {
+        const value = this.found.get(name)?.value
+        return value !== undefined && plainText(value) === token.text
+      })
+      const counted = this.#countedBy(token)
+      const isCount = (one: Parameter) => !isIdentifier(one) && one.words.includes(counted ?? '')
+      if (counted !== undefined && taking.length > 0 && !taking.some(isCount)) {
+        return [`${token.text} ${counted}`]
+      }
+      return taking.length === 1 && taking.every(isTarget) && this.#isAfterFrom(token)
+        ? [`from ${token.text}`]
+        : []
+    })
+  }
+
+  /** Returns the plural that a number counts: `pages` of `close 2 pages`, but not of `close page 2`. */
+  #countedBy(token: Token): string | undefined {
+    const before = this.tokens[token.at - 1]
+    const isNamed =
+      before && before !== this.first && !isGrammar(before.word) && this.isKnown(before)
+    if (token.kind !== 'number' || isNamed || this.text.charAt(token.start) === '#')
+      return undefined
+    const rest = this.tokens.slice(token.at + 1, token.at + 4)
+    const end = rest.findIndex((one) => one.kind || isGrammar(one.word) || !this.isKnown(one))
+    const nouns = rest.slice(0, end < 0 ? rest.length : end)
+    return nouns.find(({ word }) => /[^s]s$/.test(word))?.word
+  }
+
+  /** Whether `from` precedes a token, perhaps with words of the tool between: `from the list 7`. */
+  #isAfterFrom({ at }: Token): boolean {
+    const before = this.tokens.slice(Math.max(0, at - 4), at)
+    const preposition = before.findLast((one) => !this.isOfTool(one) || prepositions.has(one.word))
+    return preposition?.word === 'from'
+  }
+
   #openWords(words: ReadonlySet<string>): string[] {
     const open = this.tokens.filter((one) => !one.kind && words.has(one.word) && !this.isUsed(one))
-    return [...new Set(open.map(({ word }) => word))]
+    const named = this.parameters.filter(({ name }) => this.found.has(name))
+    // `until 2026-12-24` is the value of `until`.
+    const isLabel = (word: string) => named.some((one) => one.words.includes(word))
+    return [...new Set(open.map(({ word }) => word))].filter((word) => !isLabel(word))
   }
 
   /** Whether the request has a word of the tool's name only as `merged` or `merging`. */
@@ -325,8 +373,22 @@ export const quantifiers: ReadonlySet<string> = new Set(
   'all every each any some few most both either neither another other same'.split(' '),
 )
 
-/** Grammar that makes an action depend on something, or excludes something. */
-const conditions: ReadonlySet<string> = new Set('if unless while although though but'.split(' '))
+/** Grammar that makes an action depend on something, chooses, compares or excludes something. */
+const conditions: ReadonlySet<string> = new Set(
+  (
+    'if unless while although though but when whenever until till whether or nor than under more ' +
+    'less least what which whose who where'
+  ).split(' '),
+)
+
+const prepositions: ReadonlySet<string> = new Set('from to into in of on for at by with'.split(' '))
+
+/** Whether a parameter says that it is where something goes: `ID of the target list`. */
+function isTarget({ words, description }: Parameter): boolean {
+  const said = [...words, ...plainWords(description)]
+  const isAny = (names: readonly string[]) => said.some((word) => names.includes(word))
+  return isAny(['target', 'destination', 'dest']) && !isAny(['from', 'source', 'src', 'origin'])
+}
 
 /** Grammar that starts a question about a state, a time or a reason. */
 const interrogatives: ReadonlySet<string> = new Set(
@@ -342,7 +404,9 @@ export function reservation(words: readonly string[]): string[] {
   return words.length === 0 ? [] : [`The request says ${list}, and the call would not follow it.`]
 }
 
-const negations: ReadonlySet<string> = new Set(['not', 'no', 'without', 'dont', 'except', 'never'])
+const negations: ReadonlySet<string> = new Set(
+  'not no without except never cannot nobody nothing none neither'.split(' '),
+)
 
 let lastRead: { text: string; tokens: readonly Token[] } = { text: '', tokens: [] }
 
@@ -368,7 +432,7 @@ function tokenise(text: string): Token[] {
   }
   const tokens = pieces.toSorted((a, b) => a.start - b.start)
   const isNegation = ({ text: word }: Pick<Token, 'text'>) =>
-    negations.has(plainWords(word).join(''))
+    negations.has(plainWords(word).join('')) || /^dont$|n['’]t$/i.test(word)
   return tokens.map((token, at) => ({
     ...token,
     word: token.text.toLowerCase(),

@@ -87,6 +87,29 @@ const tag = toolOf(
 )
 const stop = toolOf('stop_container', 'Stop a container', { container_id: text }, ['container_id'])
 
+const jump = toolOf(
+  'jump_to',
+  'Jump to a branch or a commit',
+  { target: text, createBranch: { type: 'boolean', default: false } },
+  ['target'],
+)
+const solve = toolOf(
+  'update_issue',
+  'Update an issue: resolve or ignore it',
+  { issue: number, status: { enum: ['resolved', 'resolvedInNextRelease', 'ignored'] } },
+  ['issue'],
+)
+const fork = toolOf('fork_repository', 'Fork a repository', { owner: text, repo: text }, [
+  'owner',
+  'repo',
+])
+const move = toolOf(
+  'move_card',
+  'Move a card to another list',
+  { cardId: text, listId: { ...text, description: 'ID of the target list' } },
+  ['cardId', 'listId'],
+)
+
 const call = (tool: FakeTool, params: JsonObject) => ({ tool: `s__${tool.name}`, params })
 
 async function callsBy(request: string, tool: FakeTool, params: JsonObject): Promise<JsonValue[]> {
@@ -112,6 +135,19 @@ describe('a call of a model that may change something', () => {
     ['drop the latest event of calendar work', event, { calendarId: 'work', eventId: 'latest' }],
     ['merge request 17 unless you need it', merge, { request_number: 17 }],
     ['log "2h 30m" of work on WEB-412', log, { itemId: '2h 30m', timeSpent: 'WEB-412' }],
+    ['drop event ev-7 of calendar work under 7', event, { calendarId: 'work', eventId: 'ev-7' }],
+    ['merge request 17 when done', merge, { request_number: 17 }],
+    ['merge 17 requests', merge, { request_number: 17 }],
+    ['jump to branch dev', jump, { target: 'dev', createBranch: true }],
+    ['resolve issue 7', solve, { issue: 7, status: 'resolvedInNextRelease' }],
+    [
+      'set the due date of task t-1 to 2026-12-24',
+      update,
+      { task_id: 't-1', due_on: '2026-12-24', name: 'due' },
+    ],
+    ['rename task t-1 to "Paint"', update, { task_id: 't-1', name: 'Paint', assignee: 'rename' }],
+    ['fork octo/hello', fork, { owner: 'octo/hello', repo: 'hello' }],
+    ['move card c-7 from list l-3', move, { cardId: 'c-7', listId: 'l-3' }],
   ])(
     'is not made if a value is invented, dropped or swapped: %s',
     async (request, tool, params) => {
@@ -131,6 +167,11 @@ describe('a call of a model that may change something', () => {
       { task_id: 't-1', due_on: '2026-12-24' },
     ],
     ['drop event ev-7 of calendar work', event, { calendarId: 'work', eventId: 'ev-7' }],
+    ['jump to branch dev', jump, { target: 'dev' }],
+    ['jump to branch dev and create the branch', jump, { target: 'dev', createBranch: true }],
+    ['resolve issue 7', solve, { issue: 7, status: 'resolved' }],
+    ['fork octo/hello', fork, { owner: 'octo', repo: 'hello' }],
+    ['move card c-7 to list l-3', move, { cardId: 'c-7', listId: 'l-3' }],
     ['log "2h 30m" of work on WEB-412', log, { itemId: 'WEB-412', timeSpent: '2h 30m' }],
     [
       'add the labels red and blue to item WEB-412',
@@ -168,6 +209,12 @@ it('answers a question by a tool whose description says that it reads', async ()
 it.each([
   'stop every container but db-2',
   'stop container db-2 if needed',
+  'stop container db-2 when done',
+  'stop container db-2 or not',
+  'stop what is in container db-2',
+  'stop the containers under db-2',
+  "don't stop container db-2",
+  'nobody should stop container db-2',
   'stop container db-2 unless you need it',
   'stop all but container db-2',
   'stop a container like db-2',
@@ -179,6 +226,54 @@ it.each([
       expect((await carryOut(plain, [stop])).calls).toHaveLength(1)
   },
 )
+
+describe('tools of one server that take the same values', () => {
+  const values = { request_id: text, task_id: text }
+  const ids = ['request_id', 'task_id']
+  const done = toolOf('mark_task_done', 'Mark a task as done, to approve it later', values, ids)
+  const approve = toolOf('approve_task', 'Approve a task that was marked', values, ids)
+  const next = {
+    ...toolOf('get_next_task', 'Get the task to mark as done next', { request_id: text }, [
+      'request_id',
+    ]),
+    annotations: { readOnlyHint: true },
+  }
+  const edit = toolOf('update_task', 'Update a task', { ...values, title: text }, ids)
+  const show = {
+    ...toolOf('get_task', 'Get a task', values, ids),
+    annotations: { readOnlyHint: true },
+  }
+  const params = { request_id: 'r-3', task_id: 't-7' }
+
+  it.each([
+    ['mark task t-7 of request r-3 as done', [done]],
+    ['mark task t-7 of request r-3 as not done', []],
+    ['mark the next task of request r-3 as done', []],
+  ])('are told apart by the verb and by a negation: %s', async (request, called) => {
+    const { calls } = await carryOut(request, [done, approve, next])
+    expect(calls.map((line) => line.split(' ')[0])).toEqual(called.map(({ name }) => `s__${name}`))
+  })
+
+  it.each([
+    ['mark task t-7 of request r-3 as done', done, approve],
+    ['approve task t-7 of request r-3', approve, done],
+    ['task t-7 of request r-3', show, edit],
+  ])('are not exchanged by a model without a question: %s', async (request, right, wrong) => {
+    const made = async (tool: FakeTool) =>
+      (await carryOut(request, [right, wrong], modelThatCalls(call(tool, params)))).calls
+    expect(await made(right)).toHaveLength(1)
+    expect(await made(wrong)).toEqual([])
+  })
+})
+
+it.each([
+  ['close page 2', 1],
+  ['close 2 pages', 0],
+  ['close the last 2 open pages', 0],
+])('reads a number before a plural as a count, not as an ID: %s', async (request, count) => {
+  const close = toolOf('close_page', 'Close an open page', { pageId: number }, ['pageId'])
+  expect((await carryOut(request, [close])).calls).toHaveLength(count)
+})
 
 describe('a request to see something', () => {
   const reads = { annotations: { readOnlyHint: true } }
