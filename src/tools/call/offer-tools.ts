@@ -1,5 +1,7 @@
 import type { ToolDefinition } from '#tools/model'
+import { plainWords } from '#rank/words'
 import { mapParameters } from '#tools/parameters/map-parameters'
+import { wordsOfInitials } from '#tools/parameters/reading'
 import { findSlots } from '#tools/parameters/slots'
 import { prepareRouter } from '#tools/route/router'
 import type { CallIndex } from './context.ts'
@@ -8,6 +10,8 @@ import type { CallIndex } from './context.ts'
 const maxOffered = 20
 /** How many of them come by the words of the request, before those that take its values. */
 const maxByWords = 12
+/** How many meanings of initials are added. */
+const maxSpelled = 3
 /** A search through more schemas would take longer than it is worth. */
 const maxRead = 2000
 
@@ -16,7 +20,8 @@ const maxRead = 2000
  * pieces, such as a path in `open notes/todo.md`, then the next best, then any.
  */
 export function offeredTools(request: string, index: CallIndex): readonly ToolDefinition[] {
-  const { candidates } = prepareRouter(index.tools).route(request, { limit: maxOffered })
+  const spelled = withInitials(request, index)
+  const { candidates } = prepareRouter(index.tools).route(spelled, { limit: maxOffered })
   const byWords = candidates.map(({ tool }) => tool)
   const ids = new Set([
     ...byWords.slice(0, maxByWords),
@@ -25,6 +30,17 @@ export function offeredTools(request: string, index: CallIndex): readonly ToolDe
     ...index.tools.map(({ id }) => id),
   ])
   return [...ids].slice(0, maxOffered).flatMap((id) => index.definition(id) ?? [])
+}
+
+/** Adds the words of initials that the names of tools have: `pull request` for `PR`. */
+function withInitials(request: string, index: CallIndex): string {
+  const initials = request.match(/(?<![\p{L}\p{N}_-])\p{Lu}{2,5}s?(?![\p{L}\p{N}_-])/gu) ?? []
+  const names = initials.length > 0 ? index.tools.map(({ name }) => plainWords(name)) : []
+  const spelled = initials.flatMap((word) =>
+    names.map((name) => wordsOfInitials(word, name).join(' ')),
+  )
+  const added = [...new Set(spelled)].filter((words) => words !== '').slice(0, maxSpelled)
+  return [request, ...added].join(' ')
 }
 
 /** The tools that can be called with the values of the request alone, those that take the most first. */

@@ -2,7 +2,7 @@ import { plainWords } from '#rank/words'
 
 /**
  * Whether a value follows from a request by one of the rules here: a number in words, a duration in another unit, a time
- * zone by its city, a date with the name of its month, and an address without its scheme.
+ * zone by its city, a date with the name of its month, a language by its name, and an address without its scheme.
  *
  * @param part a text of the request that the rule must use; default: any
  */
@@ -91,6 +91,16 @@ const time: DerivationRule = (value, request) => {
   })
 }
 
+let languages: Intl.DisplayNames | undefined
+
+/** `de` for `German`. */
+const language: DerivationRule = (value, request) => {
+  if (!/^[a-z]{2}$/.test(value)) return []
+  languages ??= new Intl.DisplayNames('en', { type: 'language', fallback: 'none' })
+  const name = languages.of(value)?.toLowerCase()
+  return name !== undefined && plainWords(request).includes(name) ? [name] : []
+}
+
 /** `https://example.com` for `example.com`. */
 const address: DerivationRule = (value, request) => {
   const [, whole = ''] = /^https?:\/\/(?:www\.)?(\S+)$/i.exec(value) ?? []
@@ -105,4 +115,12 @@ const address: DerivationRule = (value, request) => {
   return isSaid ? [host] : []
 }
 
-const rules: readonly DerivationRule[] = [numberInWords, duration, timeZone, date, time, address]
+const rules: readonly DerivationRule[] = [
+  numberInWords,
+  duration,
+  timeZone,
+  date,
+  time,
+  language,
+  address,
+]

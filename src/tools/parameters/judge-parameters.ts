@@ -47,7 +47,7 @@ export function judgeParameters(
   const doubtful = unsaid
   const open = judge.reading
     .open()
-    .filter((one) => one.required || (mayChange && isOpenAction(one, judge.reading)))
+    .filter((one) => one.required || (mayChange && judge.isUnsaidAction(one)))
   return {
     params,
     missing: [...new Set([...open.map(({ name }) => name), ...doubtful])],
@@ -131,6 +131,17 @@ class Judge {
       parameter.default !== undefined &&
       isDeepStrictEqual(parameter.default, value)
     )
+  }
+
+  /** Whether an action is open, and the verb of the request is not explained by a value: `assign` by `assignedTo`. */
+  isUnsaidAction(parameter: Parameter): boolean {
+    const { first } = this.reading
+    const choices = choicesOf(parameter).map((choice) => stemOf(plainText(choice).toLowerCase()))
+    const isExplained =
+      first !== undefined &&
+      this.#isVerbOfValue(first) &&
+      !this.reading.tokens.some(({ stem }) => choices.includes(stem))
+    return isOpenAction(parameter, this.reading) && !isExplained
   }
 
   /** Whether more values have a piece than the request says it: `17` of `PR 17` is not the version too. */

@@ -125,6 +125,7 @@ it.each<[request: string, params: JsonObject]>([
   ['logs of pod api-1 in namespace shop, last five lines', { name: 'api-1', tail: 5 }],
   ['logs of pod api-1 in namespace shop since March 2026', { name: 'api-1', since: '2026-03' }],
   ['logs of pod api-1 in namespace shop since 2pm', { name: 'api-1', since: '14:00' }],
+  ['logs of pod api-1 in namespace shop in German', { name: 'api-1', lang: 'de' }],
 ])('takes a value of a model that follows from the request: %s', async (request, params) => {
   const text = { type: 'string' }
   const logs = {
@@ -138,6 +139,7 @@ it.each<[request: string, params: JsonObject]>([
         namespace: text,
         since: text,
         zone: text,
+        lang: text,
         tail: { type: 'number' },
       },
       required: ['name'],
@@ -178,6 +180,39 @@ it('asks if a model does not choose between the actions of a tool', async () => 
   )
   expect(calls).toEqual([])
   expect(answer).toMatchObject({ kind: 'unsure', missing: ['mode'] })
+})
+
+it('asks for no action of a tool if a value explains the verb of the request', async () => {
+  const text = { type: 'string' }
+  const status = { type: 'string', enum: ['resolved', 'ignored'] }
+  const update = {
+    name: 'update_issue',
+    server: 's',
+    description: 'Update an issue: assign it, or set it to resolved or ignored',
+    inputSchema: {
+      type: 'object',
+      properties: { issue: text, assignedTo: text, status },
+      required: ['issue'],
+    },
+  }
+  const params = { issue: 'WEB-17', assignedTo: 'ann@acme.com' }
+  const { model } = scripted('s__update_issue', params)
+  const plain = await carryOut('assign issue WEB-17 to ann@acme.com', [update], model)
+  expect(plain.calls).toEqual([`s__update_issue ${JSON.stringify(params)}`])
+  const both = 'assign issue WEB-17 to ann@acme.com and set it to resolved'
+  expect((await carryOut(both, [update], model)).calls).toEqual([])
+})
+
+it('offers a model the tools whose names have the initials of a request', async () => {
+  const others = Array.from({ length: 30 }, (_, at) => ({
+    name: `open_page_${at}`,
+    server: 'web',
+    description: 'Opens a page titled as you say',
+  }))
+  const create = { name: 'create_pull_request', server: 'hub', description: 'Creates one' }
+  const { model, offered } = scripted('hub__create_pull_request')
+  await carryOut('open a PR titled "Fix"', [...others, create], model)
+  expect(offered).toContain('hub__create_pull_request')
 })
 
 it('offers a model the tools that take the values of a request, though no word names them', async () => {
