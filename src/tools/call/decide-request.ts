@@ -176,16 +176,22 @@ export function betterNamed(
 ): string | undefined {
   const { first, tokens } = new Reading(request, tool, new Set())
   const said = new Set(tokens.flatMap((one) => (one.kind ? [] : [one.stem])))
-  const nameOf = (id: string) => [...new Set(plainWords(ownName(id, tools.tools)).map(stemOf))]
-  const countOf = (id: string) => nameOf(id).filter((word) => said.has(word)).length
+  const nameOf = (id: string) =>
+    plainWords(ownName(id, tools.tools))
+      .filter((word) => !isGrammar(word) || word === 'get')
+      .map(stemOf)
+  const partsOf = (id: string) => Map.groupBy(new Set(nameOf(id)), (word) => said.has(word))
+  const countOf = (id: string, isSaid: boolean) => partsOf(id).get(isSaid)?.length ?? 0
   const [verb = '', ...object] = nameOf(tool.id)
-  const own = countOf(tool.id)
+  const own = countOf(tool.id, true)
+  const ownRest = countOf(tool.id, false)
   const saysNoAction = first !== undefined && object.includes(first.stem) && !said.has(verb)
   return tools.tools.find((id) => {
     if (id === tool.id || !id.startsWith(`${tool.server}__`)) return false
     if (!takesNames(Object.keys(params), tools.definition(id))) return false
-    const count = countOf(id)
-    return count > own || (saysNoAction && count === own && tools.reads?.(id) === true)
+    const count = countOf(id, true)
+    const isCloser = countOf(id, false) < ownRest || (saysNoAction && tools.reads?.(id) === true)
+    return count > own || (count === own && isCloser)
   })
 }
 

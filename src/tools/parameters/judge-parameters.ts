@@ -16,6 +16,7 @@ import {
   reservation,
   saysItReads,
   type Token,
+  wordsOfInitials,
 } from './reading.ts'
 import { findSlots, maxRequestLength } from './slots.ts'
 
@@ -437,7 +438,8 @@ class Judge {
     const isOther = (token: Token) => {
       const before = tokens[token.at - 1]
       const after = tokens[token.at + 1]
-      if (token.kind || !/^\p{Ll}+$/u.test(token.text)) return false
+      const isInitials = wordsOfInitials(token.text, this.reading.name).length > 0
+      if (token.kind || !(isInitials || /^\p{Ll}+$/u.test(token.text))) return false
       if (before && (parameter.words.includes(before.word) || namingWords.has(before.word)))
         return false
       const isTarget = before && ['to', 'as'].includes(before.word) && !after?.kind

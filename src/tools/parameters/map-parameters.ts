@@ -240,7 +240,8 @@ function placeBeside(reading: Reading, label: Token, value: Beside): void {
   const text = reading.textOf(value.tokens)
   const named = reading
     .open()
-    .filter((one) => isLabel(label, one, value) && coerceText(text, one) !== undefined)
+    .filter((one) => isLabel(label, one, value) && !isVerbOf(reading, label, one))
+    .filter((one) => coerceText(text, one) !== undefined)
   const full = named.filter(({ words }) => words.length === 1)
   const written = named.filter(({ name }) => name.toLowerCase() === label.word)
   const identity = named.filter((one) => isIdentity(one, label))
@@ -295,6 +296,11 @@ function isLabel(label: Token, parameter: Parameter, value: Beside): boolean {
     return (noun === word || words.at(-1) === word) && !isGrammar(word)
   }
   return words.some((one) => !isGrammar(one) && one !== 'id' && stemOf(one) === label.stem)
+}
+
+/** Whether a label is the verb of the request and the parameter only has another form of it: `assign WEB-17` for `assignedTo`. */
+function isVerbOf({ first }: Reading, label: Token, { words }: Parameter): boolean {
+  return label === first && !words.includes(label.word)
 }
 
 /** Whether a file name belongs to another parameter: `manifest app.yaml` for a parameter that takes a file. */

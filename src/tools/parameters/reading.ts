@@ -167,7 +167,8 @@ export class Reading {
       if (this.isUsed(token)) return false
       // `do not close page 3` does not ask to close it.
       const isAction = !isGrammar(token.word) || this.name.includes(token.word)
-      const isOpen = this.#doubtful.has(token) || (token.negated && isAction)
+      const isOpen =
+        this.#doubtful.has(token) || (token.negated && isAction) || this.#isOpenLabel(token)
       return isOpen || !(this.#isNaming(token) || this.isOfTool(token))
     })
     return [...new Set(left.map(({ text }) => text))]
@@ -245,6 +246,12 @@ export class Reading {
         ? [`from ${token.text}`]
         : []
     })
+  }
+
+  /** Whether a word is the name of an optional parameter without a value: `read the first sheet`. */
+  #isOpenLabel({ kind, word }: Token): boolean {
+    const isNamed = !kind && !this.name.includes(word)
+    return isNamed && this.open().some((one) => !one.required && one.name === word)
   }
 
   /** Returns the plural that a number counts: `pages` of `close 2 pages`, but not of `close page 2`. */

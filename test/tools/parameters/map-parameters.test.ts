@@ -258,6 +258,26 @@ describe('the schema of the parameters', () => {
     expect(mapParameters(request, definition).params).toEqual(params)
   })
 
+  it('is not the verb of the request if its name has another form of it', () => {
+    const properties = { assignedTo: { type: 'string' } }
+    const name = 'update_issue'
+    const definition = { ...tool('echo'), name, inputSchema: { type: 'object', properties } }
+    expect(mapParameters('assign WEB-17', definition).params).toEqual({})
+  })
+
+  it('is named by a word that no value follows, and the word is not dropped', () => {
+    const text = { type: 'string' }
+    const inputSchema = {
+      type: 'object',
+      properties: { path: text, sheet: text },
+      required: ['path'],
+    }
+    const description = 'Read a file, or its first sheet'
+    const definition = { ...tool('echo'), name: 'read_file', description, inputSchema }
+    const { params, unplaced } = mapParameters('read the first sheet of data.xlsx', definition)
+    expect([params, unplaced]).toEqual([{ path: 'data.xlsx' }, ['sheet']])
+  })
+
   it('keeps the words after a tool name out of the parameters', () => {
     expect(mapped('click something or other', 'click').params).toEqual({})
   })

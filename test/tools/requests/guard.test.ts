@@ -103,6 +103,12 @@ const fork = toolOf('fork_repository', 'Fork a repository', { owner: text, repo:
   'owner',
   'repo',
 ])
+const note = toolOf(
+  'comment_pull_request',
+  'Comment on a request',
+  { number, title: { ...text, description: 'Heading' } },
+  ['number'],
+)
 const move = toolOf(
   'move_card',
   'Move a card to another list',
@@ -147,6 +153,7 @@ describe('a call of a model that may change something', () => {
     ],
     ['rename task t-1 to "Paint"', update, { task_id: 't-1', name: 'Paint', assignee: 'rename' }],
     ['fork octo/hello', fork, { owner: 'octo/hello', repo: 'hello' }],
+    ['comment on PR 7', note, { number: 7, title: 'PR' }],
     ['move card c-7 from list l-3', move, { cardId: 'c-7', listId: 'l-3' }],
   ])(
     'is not made if a value is invented, dropped or swapped: %s',
@@ -171,6 +178,7 @@ describe('a call of a model that may change something', () => {
     ['jump to branch dev and create the branch', jump, { target: 'dev', createBranch: true }],
     ['resolve issue 7', solve, { issue: 7, status: 'resolved' }],
     ['fork octo/hello', fork, { owner: 'octo', repo: 'hello' }],
+    ['comment on PR 7', note, { number: 7 }],
     ['move card c-7 to list l-3', move, { cardId: 'c-7', listId: 'l-3' }],
     ['log "2h 30m" of work on WEB-412', log, { itemId: 'WEB-412', timeSpent: '2h 30m' }],
     [
@@ -244,6 +252,11 @@ describe('tools of one server that take the same values', () => {
     annotations: { readOnlyHint: true },
   }
   const params = { request_id: 'r-3', task_id: 't-7' }
+  const list = toolOf('update_list', 'Update a list', { list_id: text, name: text }, ['list_id'])
+  const card = toolOf('add_card_to_list', 'Add a card to a list', { list_id: text, name: text }, [
+    'list_id',
+    'name',
+  ])
 
   it.each([
     ['mark task t-7 of request r-3 as done', [done]],
@@ -263,6 +276,15 @@ describe('tools of one server that take the same values', () => {
       (await carryOut(request, [right, wrong], modelThatCalls(call(tool, params)))).calls
     expect(await made(right)).toHaveLength(1)
     expect(await made(wrong)).toEqual([])
+  })
+
+  it('are not exchanged for one whose name has more words that the request does not say', async () => {
+    const made = async (tool: FakeTool) => {
+      const model = modelThatCalls(call(tool, { list_id: 'l-3', name: 'Done' }))
+      return (await carryOut('rename list l-3 to "Done"', [list, card], model)).calls
+    }
+    expect(await made(list)).toHaveLength(1)
+    expect(await made(card)).toEqual([])
   })
 })
 
