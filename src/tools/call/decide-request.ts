@@ -1,5 +1,12 @@
 import { mapParameters } from '#tools/parameters/map-parameters'
-import { isGrammar, only, Reading, saysItReads, wordsOfInitials } from '#tools/parameters/reading'
+import {
+  choicesOf,
+  isGrammar,
+  only,
+  Reading,
+  saysItReads,
+  wordsOfInitials,
+} from '#tools/parameters/reading'
 import { findSlots, splitClauses } from '#tools/parameters/slots'
 import { type PlannedCall, planRequest, type PlanTools } from '#tools/parameters/plan-request'
 import { parametersOf } from '#tools/parameters/parameter'
@@ -125,12 +132,20 @@ function isSafeUnnamed(tool: string, request: string, tools: PlanTools): boolean
 
 /**
  * Whether a request asks or tells something about what a tool that may change something does: `why was PR 17 declined`,
- * `PR 17 is merged`.
+ * `PR 17 is merged`, `get PR 17 and merge it`.
  */
 function isOnlyAbout(request: string, id: string, tools: PlanTools): boolean {
   const tool = tools.definition(id)
   if (!tool || tools.reads?.(id) === true || saysItReads(tool)) return false
-  return new Reading(request, tool, new Set()).isOnlyAbout()
+  const reading = new Reading(request, tool, new Set())
+  return reading.isOnlyAbout() || (startsWithShowing(request) && !startsWithOwnVerb(reading))
+}
+
+/** Whether a request starts with the verb or a choice of the tool: `list tags` for `tag`, but not `get PR 5 and merge it`. */
+function startsWithOwnVerb({ tokens, name, parameters }: Reading): boolean {
+  const first = tokens.find(({ word }) => showingVerbs.has(word) || !isGrammar(word))
+  const choices = parameters.flatMap(choicesOf)
+  return first !== undefined && (name.includes(first.word) || choices.includes(first.word))
 }
 
 /**

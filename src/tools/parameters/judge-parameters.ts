@@ -5,7 +5,7 @@ import type { ToolDefinition } from '#tools/model'
 import { derivesFrom } from './derived-values.ts'
 import { isOpenAction, mapParameters, type ParameterMapping } from './map-parameters.ts'
 import { isIdentifier, type Parameter } from './parameter.ts'
-import { fits } from './place-by-form.ts'
+import { fits, isOtherThanId } from './place-by-form.ts'
 import {
   choicesOf,
   isGrammar,
@@ -464,7 +464,8 @@ class Judge {
       const value = this.#params[name]
       const byWords = this.#byWords.get(name)
       const isText = value !== undefined && textsOf(value).length > 0
-      return isText && !(byWords && isDeepStrictEqual(byWords.value, value))
+      const isLabelled = byWords !== undefined && labelRules.has(byWords.rule)
+      return isText && !(isLabelled && isDeepStrictEqual(byWords.value, value))
     })
     const pairs = open.flatMap((one, at) =>
       open
@@ -490,7 +491,11 @@ class Judge {
   /** Whether a parameter accepts the value that a parameter has. */
   #fitsIn(parameter: Parameter, { name }: Parameter): boolean {
     const texts = textsOf(this.#params[name] ?? null)
-    return texts.every((text) => fits(text, parameter.items ?? parameter))
+    const isName = (text: string) =>
+      this.reading.tokens.some(
+        ({ kind, text: piece }) => piece === text && kind && isOtherThanId(parameter, kind, text),
+      )
+    return texts.every((text) => !isName(text) && fits(text, parameter.items ?? parameter))
   }
 
   /** Whether a value, and not the other one, follows a word that only its parameter has: `calendar primary`. */

@@ -168,7 +168,10 @@ export class Reading {
       // `do not close page 3` does not ask to close it.
       const isAction = !isGrammar(token.word) || this.name.includes(token.word)
       const isOpen =
-        this.#doubtful.has(token) || (token.negated && isAction) || this.#isOpenLabel(token)
+        this.#doubtful.has(token) ||
+        (token.negated && isAction) ||
+        this.#isOpenLabel(token) ||
+        this.#isAfterBy(token)
       return isOpen || !(this.#isNaming(token) || this.isOfTool(token))
     })
     return [...new Set(left.map(({ text }) => text))]
@@ -246,6 +249,11 @@ export class Reading {
         ? [`from ${token.text}`]
         : []
     })
+  }
+
+  /** Whether a word says by what something is sorted or chosen: `list processes by memory`. */
+  #isAfterBy({ kind, word, at }: Token): boolean {
+    return !kind && !isGrammar(word) && this.tokens[at - 1]?.word === 'by'
   }
 
   /** Whether a word is the name of an optional parameter without a value: `read the first sheet`. */
@@ -377,7 +385,10 @@ const plainPrepositions: ReadonlySet<string> = new Set(['through', 'via', 'insid
 
 /** Grammar that chooses among things: `all pages` is none of them. */
 export const quantifiers: ReadonlySet<string> = new Set(
-  'all every each any some few most both either neither another other same'.split(' '),
+  (
+    'all every each any some few most both either neither another other same everything anything ' +
+    'something everyone anyone'
+  ).split(' '),
 )
 
 /** Grammar that makes an action depend on something, chooses, compares or excludes something. */

@@ -278,6 +278,13 @@ describe('the schema of the parameters', () => {
     expect([params, unplaced]).toEqual([{ path: 'data.xlsx' }, ['sheet']])
   })
 
+  it('does not drop a word after by, though the description has it', () => {
+    const description = 'List processes with their memory'
+    const definition = { ...tool('echo'), name: 'list_processes', description, inputSchema: {} }
+    expect(mapParameters('list processes by memory', definition).unplaced).toEqual(['memory'])
+    expect(mapParameters('list processes and memory', definition).unplaced).toEqual([])
+  })
+
   it('keeps the words after a tool name out of the parameters', () => {
     expect(mapped('click something or other', 'click').params).toEqual({})
   })

@@ -109,6 +109,10 @@ const note = toolOf(
   { number, title: { ...text, description: 'Heading' } },
   ['number'],
 )
+const cut = toolOf('cut_branch', 'Cut a branch', { project_id: text, branch: text, ref: text }, [
+  'project_id',
+  'branch',
+])
 const move = toolOf(
   'move_card',
   'Move a card to another list',
@@ -154,6 +158,11 @@ describe('a call of a model that may change something', () => {
     ['rename task t-1 to "Paint"', update, { task_id: 't-1', name: 'Paint', assignee: 'rename' }],
     ['fork octo/hello', fork, { owner: 'octo/hello', repo: 'hello' }],
     ['comment on PR 7', note, { number: 7, title: 'PR' }],
+    [
+      'cut branch a-1 from b-2 in octo/hello',
+      cut,
+      { project_id: 'b-2', branch: 'a-1', ref: 'octo/hello' },
+    ],
     ['move card c-7 from list l-3', move, { cardId: 'c-7', listId: 'l-3' }],
   ])(
     'is not made if a value is invented, dropped or swapped: %s',
@@ -202,6 +211,7 @@ it.each([
   'request 17 is merged',
   'when did somebody merge request 17?',
   'tell me how to merge request 17',
+  'get request 17 and merge it',
   'can I merge request 17?',
 ])('calls no tool that may change something for a question or a report: %s', async (request) => {
   expect((await carryOut(request, [merge])).calls).toEqual([])
@@ -219,6 +229,7 @@ it.each([
   'stop container db-2 if needed',
   'stop container db-2 when done',
   'stop container db-2 or not',
+  'stop container db-2 and everything related',
   'stop what is in container db-2',
   'stop the containers under db-2',
   "don't stop container db-2",
