@@ -557,7 +557,9 @@ describe('the files on which steps succeeded', () => {
       for (const step of steps) delete step['tree']
     })
     const unknown = await changed.check(`${question} --same-files`)
-    expect(unknown.failed).toEqual([expect.stringContaining('succeeded on files that were not recorded')])
+    expect(unknown.failed).toEqual([
+      expect.stringContaining('succeeded on files that were not recorded'),
+    ])
   })
 })
 
