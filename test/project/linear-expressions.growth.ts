@@ -117,11 +117,12 @@ function isSlow({ pattern, flags }: WrittenExpression): boolean {
  */
 function grows(expression: RegExp, pumped: Pumped): boolean {
   const few = textOf(pumped, 20 * pumped.part.length)
-  if ([elapsed, taken].every((timeOf) => least(3, () => timeOf(expression, few)) > 5)) return true
+  if ([elapsed, processorTime].every((timeOf) => least(3, () => timeOf(expression, few)) > 5))
+    return true
   const short = textOf(pumped, 4000)
   if (elapsed(expression, short) < 0.1) return false
   const long = textOf(pumped, 32_000)
-  return [elapsed, taken].every((timeOf) => {
+  return [elapsed, processorTime].every((timeOf) => {
     const once = least(3, () => timeOf(expression, short))
     return once >= 0.08 && least(2, () => timeOf(expression, long)) > Math.max(24 * once, 3)
   })
@@ -136,7 +137,7 @@ function textOf({ before, part, after }: Pumped, length: number): string {
 }
 
 /** Milliseconds of the processor. Some systems count them only every 4 ms, so short times are repeated. */
-function taken(expression: RegExp, text: string): number {
+function processorTime(expression: RegExp, text: string): number {
   const before = process.threadCpuUsage()
   let runs = 0
   for (let spent = 0; spent < 12; runs++) spent += elapsed(expression, text)

@@ -190,23 +190,23 @@ export function betterNamed(
   tools: PlanTools,
 ): string | undefined {
   const { first, tokens } = new Reading(request, tool, new Set())
-  const said = new Set(tokens.flatMap((one) => (one.kind ? [] : [one.stem])))
+  const requestStems = new Set(tokens.flatMap((one) => (one.kind ? [] : [one.stem])))
   const nameOf = (id: string) =>
     plainWords(ownName(id, tools.tools))
       .filter((word) => !isGrammar(word) || word === 'get')
       .map(stemOf)
-  const partsOf = (id: string) => Map.groupBy(new Set(nameOf(id)), (word) => said.has(word))
-  const countOf = (id: string, isSaid: boolean) => partsOf(id).get(isSaid)?.length ?? 0
+  const partsOf = (id: string) => Map.groupBy(new Set(nameOf(id)), (word) => requestStems.has(word))
+  const countOf = (id: string, inRequest: boolean) => partsOf(id).get(inRequest)?.length ?? 0
   const [verb = '', ...object] = nameOf(tool.id)
-  const own = countOf(tool.id, true)
-  const ownRest = countOf(tool.id, false)
-  const saysNoAction = first !== undefined && object.includes(first.stem) && !said.has(verb)
+  const ownMatches = countOf(tool.id, true)
+  const ownOthers = countOf(tool.id, false)
+  const saysNoAction = first !== undefined && object.includes(first.stem) && !requestStems.has(verb)
   return tools.tools.find((id) => {
     if (id === tool.id || !id.startsWith(`${tool.server}__`)) return false
     if (!takesNames(Object.keys(params), tools.definition(id))) return false
-    const count = countOf(id, true)
-    const isCloser = countOf(id, false) < ownRest || (saysNoAction && tools.reads?.(id) === true)
-    return count > own || (count === own && isCloser)
+    const matches = countOf(id, true)
+    const isCloser = countOf(id, false) < ownOthers || (saysNoAction && tools.reads?.(id) === true)
+    return matches > ownMatches || (matches === ownMatches && isCloser)
   })
 }
 
