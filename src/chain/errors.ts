@@ -19,7 +19,7 @@ export class RunNotFoundError extends ChainError {
 /** The error for `latest` in a project without runs. */
 export function noRuns(): RunNotFoundError {
   const hint = 'skillrail run SKILL makes one.'
-  return new RunNotFoundError('run-not-found', 'there are no runs in this project', hint)
+  return new RunNotFoundError('run-not-found', 'this project has no runs', hint)
 }
 
 export function runNotFound(runId: string): RunNotFoundError {

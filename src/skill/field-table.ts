@@ -129,14 +129,9 @@ export const fieldTable: readonly FieldDefinition[] = [
   policy('require_verified', 'boolean', 'A success needs a check. Default false.'),
   policy('async', 'boolean', 'Run the steps at the same time. Default false.'),
   policy('continue_on_error', 'boolean', 'Continue after a failed step. Default true.'),
-  policy(
-    'timeout',
-    'integer',
-    'Seconds that a step may take; 0 means that there is no limit. Default 0.',
-    {
-      minimum: 0,
-    },
-  ),
+  policy('timeout', 'integer', 'Seconds that a step may take; 0 means no limit. Default 0.', {
+    minimum: 0,
+  }),
   policy('max_depth', 'integer', 'How deep chains may nest. Default 10.', { minimum: 1 }),
   policy('parallel_limit', 'integer', 'Steps at once with `async`. Default 5.', { minimum: 1 }),
   policy('validate_on_load', 'boolean', 'Check that every step exists. Default true.'),

@@ -247,7 +247,7 @@ describe('runs', () => {
 
   it('are not there before the first one, which `latest` says', async () => {
     const { code, stderr } = await project.run(['runs', 'show', 'latest'])
-    expect([code, stderr]).toEqual([3, expect.stringContaining('there are no runs in this')])
+    expect([code, stderr]).toEqual([3, expect.stringContaining('this project has no runs')])
   })
 
   it('count failed steps, and steps that were not run, also in a nested chain', async () => {

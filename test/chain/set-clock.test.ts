@@ -18,7 +18,7 @@ interface Jumps {
   steps: readonly number[]
 }
 
-/** A clock of the wall that jumps at each reading, and goes on as the real one between them. */
+/** A wall clock that jumps at each reading, and runs like the real one between readings. */
 function jumpingClock({ steps }: Jumps): () => number {
   let reading = 0
   let shift = 0

@@ -241,7 +241,7 @@ export const behaviours: Readonly<Record<string, Behaviour>> = {
     standing: 'approval',
     isDone: true,
   },
-  'compacts its context before it goes on': {
+  'compacts its context before it continues': {
     script: [
       (tools) => ({ calls: [tools.work()] }),
       done,

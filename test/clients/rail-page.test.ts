@@ -14,9 +14,9 @@ it('keeps what other clients did, and replaces what the same client did before',
   expect(rows(first)).toEqual(['| stops | Claude Code, pi | it waits |'])
   const second = page([['codex', 'stops', 'it waits']], first)
   expect(rows(second)).toEqual(['| stops | Claude Code, Codex, pi | it waits |'])
-  expect(rows(page([['pi', 'stops', 'it goes on']], second))).toEqual([
+  expect(rows(page([['pi', 'stops', 'it continues']], second))).toEqual([
     '| stops | Claude Code, Codex | it waits |',
-    '| stops | pi | it goes on |',
+    '| stops | pi | it continues |',
   ])
 })
 
@@ -25,7 +25,7 @@ it('says `all` only if every client did the same', () => {
   expect(Object.keys(clientPackages)).toEqual(clients)
   const all = page(clients.map((client): Outcome => [client, 'stops', 'it waits']))
   expect(rows(all)).toEqual([`| stops | all ${clients.length} | it waits |`])
-  const changed = page([['qwen', 'stops', 'it goes on']], all)
+  const changed = page([['qwen', 'stops', 'it continues']], all)
   expect(rows(changed)[0]).not.toContain('Qwen Code')
   expect(rows(page([['qwen', 'stops', 'it waits']], changed))).toEqual(rows(all))
 })

@@ -107,7 +107,7 @@ describe('the end of a call', () => {
       ;({ signal } = given)
       await given.ask?.(question)
       await Promise.resolve()
-      return { text: given.signal.aborted ? 'aborted' : 'goes on' }
+      return { text: given.signal.aborted ? 'aborted' : 'continues' }
     }
     const first = await exchanges.begin(arrival({ signal: one.signal }), work)
     one.abort()

@@ -201,39 +201,39 @@ skills/bytes/SKILL.md: error: The file is not UTF-8 text. [file-not-utf8]
 })
 
 describe('skillrail validate --fix', () => {
-  const broken = `\ufeff---\r\nname: mend\r\ndescription: Reads PDF files. Use when: a form is named\r\nallowed-tools: Read, Grep\r\n---\r\n\r\nBody.\r\n`
-  const mended = `---\nname: mend\ndescription: "Reads PDF files. Use when: a form is named"\nallowed-tools: Read Grep\n---\n\nBody.\n`
+  const broken = `\ufeff---\r\nname: crooked\r\ndescription: Reads PDF files. Use when: a form is named\r\nallowed-tools: Read, Grep\r\n---\r\n\r\nBody.\r\n`
+  const repaired = `---\nname: crooked\ndescription: "Reads PDF files. Use when: a form is named"\nallowed-tools: Read Grep\n---\n\nBody.\n`
 
   it('shows a diff with --dry-run and writes nothing', async () => {
-    const file = write('mend/SKILL.md', broken)
-    const { code, stdout } = await skillrail('validate', 'mend', '--fix', '--dry-run')
+    const file = write('crooked/SKILL.md', broken)
+    const { code, stdout } = await skillrail('validate', 'crooked', '--fix', '--dry-run')
     expect(code).toBe(0)
-    expect(stdout).toContain('--- a/mend/SKILL.md\n+++ b/mend/SKILL.md\n@@ -1,7 +1,7 @@\n')
-    expect(stdout).toContain('-name: mend^M\n')
+    expect(stdout).toContain('--- a/crooked/SKILL.md\n+++ b/crooked/SKILL.md\n@@ -1,7 +1,7 @@\n')
+    expect(stdout).toContain('-name: crooked^M\n')
     expect(stdout).toContain('+allowed-tools: Read Grep\n')
-    expect(stdout).toContain('mend/SKILL.md:4: would fix: ')
+    expect(stdout).toContain('crooked/SKILL.md:4: would fix: ')
     expect(readFileSync(file, 'utf8')).toBe(broken)
-    const json = await skillrail('validate', 'mend', '--dry-run', '--json')
+    const json = await skillrail('validate', 'crooked', '--dry-run', '--json')
     expect(JSON.parse(json.stdout).skills[0]).toMatchObject({
       valid: true,
       changes: [{ line: 1 }, { line: 1 }, { line: 3 }, { line: 4 }],
-      diff: expect.stringContaining('+name: mend\n'),
+      diff: expect.stringContaining('+name: crooked\n'),
     })
   })
 
   it('writes fixes through a link with the same mode, and then finds nothing to fix', async () => {
     const file = write('store/SKILL.md', broken)
     chmodSync(file, 0o640)
-    mkdirSync(join(root, 'project/links/mend'), { recursive: true })
-    const link = join(root, 'project/links/mend/SKILL.md')
+    mkdirSync(join(root, 'project/links/crooked'), { recursive: true })
+    const link = join(root, 'project/links/crooked/SKILL.md')
     symlinkSync(file, link)
-    const first = await skillrail('validate', 'links/mend', '--fix')
+    const first = await skillrail('validate', 'links/crooked', '--fix')
     expect(first).toMatchObject({ code: 0 })
     expect(first.stdout.match(/: fixed: /g)).toHaveLength(4)
-    expect(readFileSync(file, 'utf8')).toBe(mended)
-    expect(readFileSync(link, 'utf8')).toBe(mended)
+    expect(readFileSync(file, 'utf8')).toBe(repaired)
+    expect(readFileSync(link, 'utf8')).toBe(repaired)
     expect(statSync(file).mode & 0o777).toBe(0o640)
-    const { stdout } = await skillrail('validate', 'links/mend', '--fix')
+    const { stdout } = await skillrail('validate', 'links/crooked', '--fix')
     expect(stdout).toBe(
       'Nothing can be fixed automatically.\n1 skill checked, valid: 0 errors, 0 warnings\n',
     )

@@ -273,7 +273,7 @@ describe('tools of one server that take the same values', () => {
     ['mark task t-7 of request r-3 as done', [done]],
     ['mark task t-7 of request r-3 as not done', []],
     ['mark the next task of request r-3 as done', []],
-  ])('are told apart by the verb and by a negation: %s', async (request, called) => {
+  ])('are distinguished by the verb and by a negation: %s', async (request, called) => {
     const { calls } = await carryOut(request, [done, approve, next])
     expect(calls.map((line) => line.split(' ')[0])).toEqual(called.map(({ name }) => `s__${name}`))
   })
